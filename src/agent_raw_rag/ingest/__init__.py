@@ -1,0 +1,1 @@
+"""Use case: logs -> store. Incremental, exactly once, one transaction per source and batch."""

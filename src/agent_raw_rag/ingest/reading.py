@@ -1,0 +1,196 @@
+"""Arrows 2 and 3 for one source: records -> batches of turns, with the cursor that each batch leads to.
+
+Pure over its records: whoever holds an iterator of them (a file, a foreign database, a test) gets the same batches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from agent_raw_rag.adapters.base import Adapter, State
+from agent_raw_rag.models import (
+    BadRecord,
+    Event,
+    Message,
+    Record,
+    Rollback,
+    SessionInfo,
+    Source,
+    Trail,
+    Turn,
+)
+from agent_raw_rag.turns import Assembler
+
+BATCH_TURNS = 1000
+BATCH_BYTES = 8 << 20
+"""A batch closes after this much of the log: bounds memory, and what a kill can cost."""
+
+Tally = Counter[str]
+"""``kind|version|name`` -> how often; kind is ``unknown`` or ``skipped``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where reading a LINES source goes on: the first record of the oldest open turn, and all that was known there."""
+
+    offset: int = 0
+    skip: int = 0
+    state: State = field(default_factory=dict)
+    tally: dict[str, int] = field(default_factory=dict)
+    """Counts of the records before ``offset``. Those behind it are read, and counted, again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A rollback, and the place in its session where it stands."""
+
+    session: str
+    rollback: Rollback
+    after_key: str | None
+    """Key of the session's last turn before it, if that turn is in this batch."""
+    position: int
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one transaction stores of one source."""
+
+    turns: list[Turn] = field(default_factory=list)
+    """Settled turns first, then the ones still open."""
+    infos: dict[str, SessionInfo] = field(default_factory=dict)
+    marks: list[Mark] = field(default_factory=list)
+    tally: Tally = field(default_factory=Counter)
+    """Counts of everything read of the source so far."""
+    cursor: Cursor = field(default_factory=Cursor)
+    end: int = 0
+    """Byte after the last complete record read."""
+    whole: bool = False
+    """The turns are all there is of their sessions in this source, in their order (DOCUMENT, DATABASE)."""
+
+
+class _Reader:
+    """Feeds records to an adapter and an assembler, and cuts batches."""
+
+    def __init__(self, adapter: Adapter, cursor: Cursor) -> None:
+        self.adapter = adapter
+        self.state: State = dict(cursor.state)
+        self.assembler: Assembler[State] = Assembler(cursor.skip)
+        self.settled_tally: Tally = Counter(cursor.tally)
+        self.recent: list[tuple[int, str]] = []
+        self.end = self.begun = cursor.offset
+        self.batch = Batch()
+        self.last_key: dict[str, str] = {}
+        self.ready = 0
+
+    def take(self, record: Record | BadRecord) -> None:
+        if isinstance(record, BadRecord):
+            self._count("skipped", record.reason, record.end)
+        else:
+            self._parse(record)
+        self.end = record.end or self.end
+
+    def _parse(self, record: Record) -> None:
+        before = dict(self.state)
+        try:
+            events = list(self.adapter.parse(record, self.state))
+        except Exception as error:
+            # A record that breaks the adapter costs that record, not its file. It is counted and shown by name.
+            self.state = before
+            self._count("skipped", f"parse-{type(error).__name__}", record.end)
+            return
+        for event in events:
+            self._event(event, record, before)
+
+    def _event(self, event: Event, record: Record, before: State) -> None:
+        if isinstance(event, Message):
+            session = event.session or self.state["session"]
+            self.assembler.feed(event, session, record.start, record.end, before)
+            self.last_key[session] = event.key
+            self.ready += 1
+        elif isinstance(event, Trail):
+            self.assembler.feed(event, self.state["session"], record.start, record.end, before)
+        elif isinstance(event, SessionInfo):
+            self._inform(event)
+        elif isinstance(event, Rollback):
+            session = self.state["session"]
+            self.batch.marks.append(Mark(session, event, self.last_key.get(session), record.end))
+        else:
+            self._count("unknown", event.kind, record.end)
+
+    def _inform(self, info: SessionInfo) -> None:
+        session = info.session or self.state["session"]
+        known = self.batch.infos.get(session)
+        self.batch.infos[session] = merge(known, info) if known else replace(info, session=session)
+
+    def _count(self, kind: str, name: str, end: int) -> None:
+        self.recent.append((end, f"{kind}|{self.state.get('version') or ''}|{name}"))
+
+    def full(self) -> bool:
+        return self.ready >= BATCH_TURNS or self.end - self.begun >= BATCH_BYTES
+
+    def cut(self) -> Batch:
+        """The batch up to here; the next one begins."""
+        batch, self.batch = self.batch, Batch()
+        batch.turns = [*self.assembler.take_settled(), *self.assembler.open_turns()]
+        point = self.assembler.resume_point()
+        offset, state, skip = point if point else (self.end, dict(self.state), 0)
+        self.settled_tally.update(name for end, name in self.recent if end <= offset)
+        self.recent = [(end, name) for end, name in self.recent if end > offset]
+        batch.tally = self.settled_tally + Counter(name for _, name in self.recent)
+        batch.cursor = Cursor(offset, skip, state, dict(self.settled_tally))
+        batch.end = self.end
+        self.begun, self.ready = self.end, 0
+        return batch
+
+
+def read_batches(adapter: Adapter, records: Iterable[Record | BadRecord], cursor: Cursor) -> Iterator[Batch]:
+    """Batches of a LINES source from ``cursor`` on. The last one may be empty; its cursor counts all the same.
+
+    Between two batches the assembler goes on, so open turns come again with the next one: storing is an upsert.
+    """
+    reader = _Reader(adapter, cursor)
+    for record in records:
+        reader.take(record)
+        if reader.full():
+            yield reader.cut()
+    yield reader.cut()
+
+
+def read_whole(adapter: Adapter, source: Source, records: list[Record | BadRecord]) -> Batch:
+    """The one batch of a DOCUMENT, or of one session of a DATABASE: every turn settled, in order."""
+    good = [record for record in records if isinstance(record, Record)]
+    reader = _Reader(adapter, Cursor(state=adapter.start(source)))
+    for bad in records:
+        if isinstance(bad, BadRecord):
+            reader.take(bad)
+    for number, record in enumerate(adapter.arrange(good) if adapter.arrange else good):
+        # Records of a document are told apart by their place in it, as offsets of several files may coincide.
+        reader.take(record if record.end else replace(record, start=-number - 2, end=0))
+    batch = reader.cut()
+    for turn in batch.turns:
+        turn.settled = True
+        turn.start, turn.end = max(turn.start, 0), max(turn.end, 0)
+    batch.tally = reader.settled_tally + Counter(name for _, name in reader.recent)
+    batch.whole = True
+    return batch
+
+
+def start_cursor(adapter: Adapter, source: Source) -> Cursor:
+    """The cursor before a source's first record."""
+    return Cursor(state=adapter.start(source))
+
+
+def merge(old: SessionInfo, new: SessionInfo) -> SessionInfo:
+    """What two infos say together: the first cwd, branch, started and parent win, the last title and version."""
+    return SessionInfo(
+        session=old.session,
+        cwd=old.cwd or new.cwd,
+        branch=old.branch or new.branch,
+        title=new.title or old.title,
+        version=new.version or old.version,
+        started=old.started if old.started is not None else new.started,
+        parent=old.parent or new.parent,
+        parent_kind=old.parent_kind or new.parent_kind,
+    )

@@ -1,0 +1,93 @@
+"""JSON lines, streamed from a byte offset: complete lines only, of any length, in constant memory.
+
+Split on ``\\n`` alone (never on U+2028 and its kind), in binary. A last line without a line break is a writer in
+progress and is left for the next read. Transparent for ``.zst``; offsets are those of the unpacked text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+import orjson
+
+from agent_raw_rag.models import BadRecord, Record
+
+BLOCK_BYTES = 1 << 20
+LINE_LIMIT_BYTES = 192 << 20
+"""Longer lines are passed over and counted: no dialogue is that long, and one line must not take the machine's memory."""
+
+
+def read_lines(path: str, offset: int = 0) -> Iterator[Record | BadRecord]:
+    """Records of the complete lines from ``offset`` on (which must be the start of a line).
+
+    Raises:
+        OSError: the file cannot be opened or read.
+    """
+    with _open(path, offset) as stream:
+        yield from split_records(iter(lambda: stream.read(BLOCK_BYTES), b""), offset)
+
+
+def split_records(blocks: Iterator[bytes], offset: int = 0) -> Iterator[Record | BadRecord]:
+    """Cut a stream of byte blocks of any size, which begins at ``offset``, into records."""
+    start = offset
+    held: list[bytes] = []
+    held_bytes = 0
+    dropped = 0
+    for block in blocks:
+        first, *rest = block.split(b"\n")
+        held.append(first)
+        held_bytes += len(first)
+        for piece in rest:
+            end = start + dropped + held_bytes + 1
+            record = BadRecord("too-long", start, end) if dropped else parse_line(b"".join(held), start, end)
+            if record is not None:
+                yield record
+            start, held, held_bytes, dropped = end, [piece], len(piece), 0
+        if dropped + held_bytes > LINE_LIMIT_BYTES:
+            held, held_bytes, dropped = [], 0, dropped + held_bytes
+
+
+def parse_line(line: bytes, start: int, end: int) -> Record | BadRecord | None:
+    """One line as a record; None for a blank one. Leading NULs (left by a crash) and a byte-order mark are passed over."""
+    text = line.lstrip(b"\0\xef\xbb\xbf \t\r")
+    if not text.strip():
+        return None
+    try:
+        data = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _parse_leniently(text, start, end)
+    if isinstance(data, dict):
+        return Record(data, start, end)
+    return BadRecord("not-object", start, end)
+
+
+def _parse_leniently(text: bytes, start: int, end: int) -> Record | BadRecord:
+    """What the strict parser refuses but agents write: invalid UTF-8, lone surrogates, deep nesting."""
+    try:
+        data: Any = json.loads(text.decode("utf-8", "replace"), strict=False)
+    except RecursionError:
+        return BadRecord("too-deep", start, end)
+    except ValueError:
+        return BadRecord("json", start, end)
+    if isinstance(data, dict):
+        return Record(data, start, end)
+    return BadRecord("not-object", start, end)
+
+
+def _open(path: str, offset: int) -> IO[bytes]:
+    if not path.endswith(".zst"):
+        stream = open(path, "rb")
+        stream.seek(offset)
+        return stream
+    import zstandard
+
+    unpacked: IO[bytes] = zstandard.open(path, "rb")
+    left = offset
+    while left > 0:
+        passed = len(unpacked.read(min(left, BLOCK_BYTES)))
+        if not passed:
+            break
+        left -= passed
+    return unpacked
