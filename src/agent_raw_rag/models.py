@@ -174,7 +174,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """Facts about a session. None means: nothing new. The first cwd, branch, started and parent win, the last title and version."""
+    """Facts about a session. None means: nothing new. First cwd, branch, started and parent win; last title and version."""
 
     session: str | None = None
     cwd: str | None = None

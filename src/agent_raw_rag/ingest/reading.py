@@ -66,6 +66,7 @@ class Batch:
     cursor: Cursor = field(default_factory=Cursor)
     end: int = 0
     """Byte after the last complete record read."""
+    bad: list[BadRecord] = field(default_factory=list)
     whole: bool = False
     """The turns are all there is of their sessions in this source, in their order (DOCUMENT, DATABASE)."""
 
@@ -87,6 +88,7 @@ class _Reader:
     def take(self, record: Record | BadRecord) -> None:
         if isinstance(record, BadRecord):
             self._count("skipped", record.reason, record.end)
+            self.batch.bad.append(record)
         else:
             self._parse(record)
         self.end = record.end or self.end

@@ -78,7 +78,7 @@ def _parse_leniently(text: bytes, start: int, end: int) -> Record | BadRecord:
 
 def _open(path: str, offset: int) -> IO[bytes]:
     if not path.endswith(".zst"):
-        stream = open(path, "rb")
+        stream = open(path, "rb")  # noqa: SIM115  closed by the caller's with
         stream.seek(offset)
         return stream
     import zstandard

@@ -1,0 +1,44 @@
+"""The order of a session whose source is read whole: the source's order, and in it what the source no longer holds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
+
+from agent_raw_rag.ingest.changes import Changes
+from agent_raw_rag.models import Role
+from agent_raw_rag.store.rows import SessionRow
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def merge_order(stored: Sequence[Key], read: Sequence[Key]) -> list[Key]:
+    """``read`` in its order; each key that only ``stored`` has follows the key it followed there."""
+    in_source = set(read)
+    after: dict[Key | None, list[Key]] = {}
+    anchor: Key | None = None
+    for key in stored:
+        if key in in_source:
+            anchor = key
+        else:
+            after.setdefault(anchor, []).append(key)
+    merged = list(after.get(None, []))
+    for key in dict.fromkeys(read):
+        merged.append(key)
+        merged.extend(after.get(key, []))
+    return merged
+
+
+def merge_whole(changes: Changes, session: SessionRow, read: list[bytes]) -> None:
+    """Renumber a session's turns after all of its source's turns were placed, if their order asks for it."""
+    rows = changes.writer.turns_of(session.id)
+    by_key = {row.key: row for row in rows}
+    order = merge_order([row.key for row in rows], [key for key in read if key in by_key])
+    exchange = 0
+    for ordinal, key in enumerate(order, start=1):
+        row = by_key[key]
+        exchange += row.role in (Role.USER, Role.TASK)
+        if (row.ordinal, row.exchange) != (ordinal, exchange):
+            changes.writer.renumber(row.id, ordinal, exchange)
+            changes.touch(session.id, min(ordinal, row.ordinal))
+    session.exchange = exchange

@@ -1,0 +1,186 @@
+"""Logs -> store, for all sources of some agents: what is new is read, each source on its own, each batch committed.
+
+A source that fails is noted and passed over; the others go on. Nothing is remembered between runs but the store.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from agent_raw_rag.adapters.base import Adapter, Root
+from agent_raw_rag.errors import SourceError
+from agent_raw_rag.ingest.commit import Added, Committer
+from agent_raw_rag.ingest.fingerprint import Look, look, look_database, stamp, verdict
+from agent_raw_rag.ingest.reading import Batch, Cursor, read_batches, read_whole, start_cursor
+from agent_raw_rag.models import Record, SessionInfo, Shape, Source
+from agent_raw_rag.sources.discover import find_sources
+from agent_raw_rag.sources.document import document_stamp, read_document
+from agent_raw_rag.sources.foreign import foreign_sessions, read_session
+from agent_raw_rag.sources.lines import read_lines
+from agent_raw_rag.store.rows import SourceRow
+from agent_raw_rag.store.sources import CursorRow, Sources
+
+
+@dataclass(slots=True)
+class AgentReport:
+    """What a run found and added for one agent."""
+
+    sources: int = 0
+    read: int = 0
+    added: Added = field(default_factory=Added)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Path -> why it could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is, in sources of one agent."""
+
+    agent: str
+    path: str
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class Sync:
+    """One run over some agents' sources."""
+
+    committer: Committer
+    sources: Sources
+    on_progress: Callable[[Progress], None] = lambda progress: None
+    on_chunks: Callable[[int], None] = lambda count: None
+    """Called after each commit with the number of chunks it wrote."""
+
+    def run(self, adapter: Adapter, roots: tuple[Root, ...], *, again: bool = False) -> AgentReport:
+        """Read what is new in the sources under ``roots``; with ``again``, everything that can still be read."""
+        report = AgentReport()
+        try:
+            found = find_sources(adapter, roots)
+        except OSError as error:
+            report.failed[error.filename or adapter.agent] = _why(error)
+            return report
+        known = self._known(adapter, found)
+        report.sources = len(found)
+        for done, source in enumerate(found):
+            self.on_progress(Progress(adapter.agent, source.path, done, len(found)))
+            self._one(adapter, source, known.get(source.path), again, report)
+        return report
+
+    # ------------------------------------------------------------ what is known of the files
+
+    def _known(self, adapter: Adapter, found: list[Source]) -> dict[str, SourceRow]:
+        """Known sources by path, after following renamed files and noting those that are gone."""
+        known = self.sources.known(adapter.agent)
+        paths = {source.path for source in found}
+        lost = {path: row for path, row in known.items() if path not in paths and not os.path.exists(path)}
+        by_inode = {(row.device, row.inode): row for row in lost.values() if row.inode}
+        for source in found:
+            if source.path not in known and by_inode and source.shape is Shape.LINES:
+                self._follow(source, by_inode, known, lost)
+        self.sources.set_gone(row.id for row in lost.values() if not row.gone)
+        self.committer.gone = frozenset(row.id for row in lost.values())
+        return known
+
+    def _follow(
+        self, source: Source, by_inode: dict[tuple[int | None, int | None], SourceRow],
+        known: dict[str, SourceRow], lost: dict[str, SourceRow],
+    ) -> None:  # fmt: skip
+        try:
+            now = look(source.path)
+        except OSError:
+            return
+        row = by_inode.pop((now.device, now.inode), None)
+        if row is not None:
+            self.sources.rename(row.id, source.path)
+            del known[row.path], lost[row.path]
+            known[source.path] = row
+
+    # ------------------------------------------------------------ one source
+
+    def _one(self, adapter: Adapter, source: Source, row: SourceRow | None, again: bool, report: AgentReport) -> None:
+        source_id = row.id if row else None
+        try:
+            now = look_database(source.path) if source.shape is Shape.DATABASE else look(source.path)
+            if source.shape is not Shape.DOCUMENT and row and not again and _unchanged(row, now):
+                return
+            source_id = source_id or self.sources.add(source)
+            if again:
+                self.committer.erase(source_id)
+            self._read(adapter, source, source_id, now, report)
+        except (OSError, SourceError) as error:
+            if source_id is None:
+                source_id = self.sources.add(source)
+            report.failed[source.path] = _why(error)
+            self.sources.failed(source_id, _why(error))
+
+    def _read(self, adapter: Adapter, source: Source, source_id: int, now: Look, report: AgentReport) -> None:
+        reader = {Shape.LINES: self._lines, Shape.DOCUMENT: self._document, Shape.DATABASE: self._database}
+        tally = None
+        for batch, cursor, part in reader[source.shape](adapter, source, source_id):
+            added = self.committer.commit(source, source_id, batch, cursor, part)
+            report.added.add(added)
+            self.on_chunks(added.chunks)
+            tally = batch.tally
+        if tally is not None:
+            if source.shape is Shape.DATABASE:
+                tally = sum((Counter(one) for one in self.sources.part_tallies(source_id)), Counter())
+            report.read += 1
+            self.sources.saw(source_id, now.key, dict(tally), int(time.time() * 1000))
+
+    def _lines(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
+        saved = self.sources.cursor(source_id)
+        cursor = start_cursor(adapter, source)
+        slot: SessionInfo | None = None
+        if saved is not None:
+            judged = verdict(source.path, saved.stamp)
+            if judged == "rewritten":
+                self.sources.reset(source_id)
+            else:
+                cursor = Cursor(saved.position, saved.skip, saved.state, saved.tally)
+                slot = _first_info(adapter, source) if judged == "slot" else None
+        for batch in read_batches(adapter, read_lines(source.path, cursor.offset), cursor):
+            if slot is not None:
+                batch.infos.setdefault(batch.cursor.state["session"], slot)
+                slot = None
+            end = batch.cursor
+            yield batch, CursorRow(stamp(source.path, batch.end), end.offset, end.skip, end.state, end.tally), ""
+
+    def _document(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
+        mark = document_stamp(source)
+        saved = self.sources.cursor(source_id)
+        if saved is None or saved.stamp != mark:
+            batch = read_whole(adapter, source, read_document(source))
+            yield batch, CursorRow(mark, tally=dict(batch.tally)), ""
+
+    def _database(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
+        stamps = self.sources.stamps(source_id)
+        changed = [
+            (family, session, mark)
+            for family, session, mark in foreign_sessions(source, adapter.families)
+            if stamps.get(session) != f"{family}:{mark}"
+        ]
+        for family, session, mark in changed:
+            batch = read_whole(adapter, source, read_session(source, adapter.families, family, session))
+            yield batch, CursorRow(f"{family}:{mark}", tally=dict(batch.tally)), session
+
+
+def _unchanged(row: SourceRow, now: Look) -> bool:
+    return (row.device, row.inode, row.size, row.mtime_ns) == now.key and not row.gone
+
+
+def _first_info(adapter: Adapter, source: Source) -> SessionInfo | None:
+    """What the first record says of the session, for a title that was written over in place."""
+    record = next(iter(read_lines(source.path)), None)
+    if not isinstance(record, Record):
+        return None
+    events = adapter.parse(record, adapter.start(source))
+    return next((SessionInfo(title=event.title) for event in events if isinstance(event, SessionInfo)), None)
+
+
+def _why(error: OSError | SourceError) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,90 @@
+"""Finding an agent's sources: walk the folders its row names, match its globs, ask it which file is whose.
+
+Symbolic links are followed for a root itself, and inside it as long as they stay inside.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from agent_raw_rag.adapters.base import Adapter, Root
+from agent_raw_rag.models import Source
+
+
+def find_sources(adapter: Adapter, roots: tuple[Root, ...]) -> list[Source]:
+    """Every source under the roots, each physical file once, in reading order."""
+    found: dict[str, Source] = {}
+    for root in roots:
+        path = os.path.realpath(root.path)
+        resolved = Root(path, root.patterns)
+        for relative in _files(path, root.patterns):
+            source = adapter.classify(resolved, relative)
+            if source is not None:
+                found.setdefault(source.path, source)
+    return sorted(found.values(), key=lambda source: (source.order, source.path))
+
+
+def _files(root: str, patterns: tuple[str, ...]) -> Iterator[str]:
+    matchers = [_matcher(pattern) for pattern in patterns]
+    depth = max((_depth(pattern) for pattern in patterns), default=0)
+    folders = [_Prefix(pattern) for pattern in patterns]
+    stack = [""]
+    while stack:
+        relative = stack.pop()
+        for entry in _entries(os.path.join(root, relative)):
+            name = f"{relative}{entry.name}"
+            if entry.is_symlink() and not os.path.realpath(entry.path).startswith(root + os.sep):
+                continue
+            if entry.is_dir():
+                level = name.count("/") + 1
+                if level < depth and any(prefix.allows(name, level) for prefix in folders):
+                    stack.append(f"{name}/")
+            elif any(matcher.fullmatch(name) for matcher in matchers):
+                yield _inside(root, entry, name)
+
+
+def _inside(root: str, entry: os.DirEntry[str], name: str) -> str:
+    """A link's target stands for it, so that a file linked twice is read once."""
+    return os.path.relpath(os.path.realpath(entry.path), root).replace(os.sep, "/") if entry.is_symlink() else name
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+class _Prefix:
+    """Tells which folders can hold a match of a pattern, so that the others are not walked."""
+
+    def __init__(self, pattern: str) -> None:
+        self.levels = [None if part == "**" else _matcher(part) for part in pattern.split("/")[:-1]]
+
+    def allows(self, folder: str, level: int) -> bool:
+        for number, part in enumerate(folder.split("/")):
+            if number >= len(self.levels):
+                return False
+            matcher = self.levels[number]
+            if matcher is None:
+                return True
+            if not matcher.fullmatch(part):
+                return False
+        return True
+
+
+def _depth(pattern: str) -> int:
+    """How many levels below the root a match can stand; ``**`` is bounded, as links could make a circle."""
+    return 12 if "**" in pattern else pattern.count("/") + 1
+
+
+@cache
+def _matcher(pattern: str) -> re.Pattern[str]:
+    parts = []
+    for part in re.split(r"(\*\*/|\*|\?)", pattern):
+        parts.append({"**/": r"(?:[^/]+/)*", "*": r"[^/]*", "?": r"[^/]"}.get(part) or re.escape(part))
+    return re.compile("".join(parts))

@@ -1,0 +1,82 @@
+"""Opening the store: the settings every connection has, and the file's permissions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from agent_raw_rag.errors import StoreError
+from agent_raw_rag.store.migrations import migrate, pending
+
+BUSY_MS = 10_000
+
+
+def connect(path: str, *, write: bool) -> sqlite3.Connection:
+    """A connection with WAL, foreign keys, a busy timeout and explicit transactions.
+
+    With ``write`` the file and its folder are made where missing (0600 in 0700) and the schema is brought up to date.
+
+    Raises:
+        StoreError: the file is missing (read), cannot be opened, is no SQLite database, or is newer than this program.
+    """
+    try:
+        return _writer(path) if write else _reader(path)
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"The store {path} cannot be opened: {error}.",
+            hint="Check the file's owner and disk space; `raw-rag doctor` tells more.",
+        ) from error
+
+
+def _writer(path: str) -> sqlite3.Connection:
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not os.path.exists(path):
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreError(f"The store's folder {folder} cannot be made: {error.strerror}.") from error
+    connection = _prepared(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA secure_delete = ON")
+    if pending(connection):
+        migrate(connection)
+    return connection
+
+
+def _reader(path: str) -> sqlite3.Connection:
+    if not os.path.exists(path):
+        raise StoreError(
+            f"There is no store at {path} yet.", hint="Run `raw-rag-ingest` once to read the agents' logs."
+        )
+    # Not mode=ro: a reader of a WAL database must be able to make the -shm file.
+    connection = _prepared(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
+    if pending(connection):
+        connection.close()
+        raise StoreError(f"The store {path} has another schema than this program.", hint="Run `raw-rag-ingest` once.")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA cache_size = -16000")
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, write lock taken at the start."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

@@ -1,0 +1,154 @@
+"""The schema, as named migrations. Each runs in one transaction with the record that it ran.
+
+Add a function at the end; never change one that was released. ``sqlite_utils`` takes 0.3 s to import, so it is
+imported only when something is pending.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database, Migrations
+
+SET = "agent_raw_rag"
+
+SCHEMA_1 = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE sources (
+  id INTEGER PRIMARY KEY,
+  agent TEXT NOT NULL,
+  path TEXT NOT NULL UNIQUE,
+  shape TEXT NOT NULL,
+  device INTEGER, inode INTEGER, size INTEGER, mtime_ns INTEGER,
+  tally TEXT NOT NULL DEFAULT '{}',
+  error TEXT,
+  gone INTEGER NOT NULL DEFAULT 0,
+  read_at INTEGER
+);
+
+CREATE TABLE cursors (
+  source_id INTEGER NOT NULL REFERENCES sources(id) ON DELETE CASCADE,
+  part TEXT NOT NULL DEFAULT '',
+  stamp TEXT NOT NULL DEFAULT '',
+  position INTEGER NOT NULL DEFAULT 0,
+  skip INTEGER NOT NULL DEFAULT 0,
+  state TEXT NOT NULL DEFAULT '{}',
+  tally TEXT NOT NULL DEFAULT '{}',
+  PRIMARY KEY (source_id, part)
+) WITHOUT ROWID;
+
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY,
+  agent TEXT NOT NULL,
+  native TEXT NOT NULL,
+  parent TEXT, parent_kind TEXT,
+  cwd TEXT, project TEXT, remote TEXT, branch TEXT,
+  title TEXT, version TEXT,
+  started INTEGER, last INTEGER,
+  turns INTEGER NOT NULL DEFAULT 0,
+  exchange INTEGER NOT NULL DEFAULT 0,
+  tokens INTEGER NOT NULL DEFAULT 0,
+  branched INTEGER NOT NULL DEFAULT 0,
+  forgotten INTEGER NOT NULL DEFAULT 0,
+  source_id INTEGER REFERENCES sources(id),
+  UNIQUE (agent, native)
+);
+CREATE INDEX sessions_project ON sessions (project);
+CREATE INDEX sessions_last ON sessions (last);
+
+CREATE TABLE turns (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES sessions(id),
+  ordinal INTEGER NOT NULL,
+  exchange INTEGER NOT NULL,
+  role TEXT NOT NULL,
+  time INTEGER,
+  text TEXT NOT NULL,
+  text_hash BLOB NOT NULL,
+  key BLOB NOT NULL,
+  status INTEGER NOT NULL DEFAULT 0,
+  open INTEGER NOT NULL DEFAULT 0,
+  abandoned INTEGER NOT NULL DEFAULT 0,
+  branch_from INTEGER,
+  start_token INTEGER NOT NULL DEFAULT 0,
+  tokens INTEGER NOT NULL DEFAULT 0,
+  source_id INTEGER REFERENCES sources(id),
+  start INTEGER, end INTEGER,
+  record_ids TEXT NOT NULL DEFAULT '[]',
+  trail BLOB NOT NULL DEFAULT x'',
+  redactions TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX turns_session ON turns (session_id, ordinal);
+CREATE INDEX turns_key ON turns (key);
+CREATE INDEX turns_time ON turns (time);
+CREATE INDEX turns_source ON turns (source_id);
+
+CREATE TABLE chunks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id INTEGER NOT NULL REFERENCES sessions(id),
+  place INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  start_token INTEGER NOT NULL, end_token INTEGER NOT NULL,
+  first_turn INTEGER NOT NULL, last_turn INTEGER NOT NULL,
+  stable INTEGER NOT NULL,
+  started INTEGER, ended INTEGER,
+  roles INTEGER NOT NULL,
+  UNIQUE (session_id, place)
+);
+CREATE INDEX chunks_hash ON chunks (hash);
+
+CREATE TABLE dropped_chunks (sequence INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id INTEGER NOT NULL);
+
+CREATE TABLE vectors (
+  space TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  vector BLOB NOT NULL,
+  PRIMARY KEY (space, hash)
+) WITHOUT ROWID;
+
+CREATE TABLE quarantine (
+  source_id INTEGER NOT NULL REFERENCES sources(id) ON DELETE CASCADE,
+  start INTEGER NOT NULL, end INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (source_id, start)
+) WITHOUT ROWID;
+"""
+
+
+def pending(connection: sqlite3.Connection) -> bool:
+    """Whether the store lacks a migration. Read-only and cheap."""
+    try:
+        rows = connection.execute("SELECT name FROM _sqlite_migrations WHERE migration_set = ?", (SET,)).fetchall()
+    except sqlite3.OperationalError:
+        return True
+    return {name for (name,) in rows} != set(NAMES)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the store to the newest schema."""
+    from sqlite_utils import Database
+
+    _migrations().apply(Database(connection))
+
+
+def _migrations() -> Migrations:
+    from sqlite_utils import Migrations
+
+    migrations = Migrations(SET)
+    for step in (m001_initial,):
+        migrations()(step)
+    return migrations
+
+
+def m001_initial(db: Database) -> None:
+    """Everything of the first release."""
+    for statement in SCHEMA_1.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+NAMES = ("m001_initial",)
