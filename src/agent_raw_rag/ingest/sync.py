@@ -78,6 +78,7 @@ class Sync:
         known = self.sources.known(adapter.agent)
         paths = {source.path for source in found}
         lost = {path: row for path, row in known.items() if path not in paths and not os.path.exists(path)}
+        by_inode: dict[tuple[int | None, int | None], SourceRow]
         by_inode = {(row.device, row.inode): row for row in lost.values() if row.inode}
         for source in found:
             if source.path not in known and by_inode and source.shape is Shape.LINES:

@@ -12,8 +12,9 @@ from agent_raw_rag.models import Millis, Role
 from agent_raw_rag.store.rows import ROLE_BITS, ChunkRow, SessionRow, ShownTurn
 
 _SESSION = ", ".join(f"s.{field.name}" for field in fields(SessionRow))
-_CHUNK = "c.id, c.session_id, c.place, c.text, c.hash, c.first_turn, c.last_turn, c.started, c.ended, c.roles"
-_SHOWN = """t.session_id, t.ordinal, t.exchange, t.role, t.time, t.text, t.abandoned, o.path, o.gone, t.start, t.end,
+_CHUNK = """c.id, c.session_id, c.place, c.text, c.hash, c.start_token, c.end_token, c.first_turn, c.last_turn,
+            c.started, c.ended, c.roles"""
+_SHOWN = """t.session_id, t.ordinal, t.exchange, t.role, t.time, t.text, t.start_token, t.tokens, t.abandoned, o.path, o.gone, t.start, t.end,
             t.record_ids"""
 _SLICE = 500
 
@@ -70,7 +71,7 @@ class Reader:
 
     def sessions(self, scope: Scope, limit: int = -1) -> list[SessionFacts]:
         """Sessions that hold a live turn, newest last turn first."""
-        where, values = _session_conditions(scope)
+        where, values = session_conditions(scope)
         rows = self.connection.execute(
             f"""SELECT {_SESSION}, o.path, o.gone,
                   (SELECT count(*) FROM turns t WHERE t.session_id = s.id AND t.status = 0) AS live
@@ -119,9 +120,18 @@ class Reader:
         ).fetchone()
         return row[0] if row else None
 
+    def children(self, session_id: int) -> list[int]:
+        """Row numbers of a session's sub-agent sessions."""
+        rows = self.connection.execute(
+            """SELECT child.id FROM sessions child JOIN sessions s ON s.id = ? AND s.agent = child.agent
+               WHERE child.parent = s.native AND child.parent_kind = 'subagent'""",
+            (session_id,),
+        )
+        return [row[0] for row in rows]
+
     def session_ids(self, scope: Scope) -> list[int] | None:
         """Row numbers of the sessions a scope's session-wide sides allow; None: all."""
-        where, values = _session_conditions(scope)
+        where, values = session_conditions(scope)
         if where == "1":
             return None
         return [row[0] for row in self.connection.execute(f"SELECT s.id FROM sessions s WHERE {where}", values)]
@@ -149,8 +159,8 @@ class Reader:
 
     def recent(self, scope: Scope, limit: int) -> list[ShownTurn]:
         """The last live turns of a scope by their own time, oldest first. Turns without a time count by their neighbours'."""
-        where, values = _session_conditions(scope)
-        when, times = _time_conditions(scope, "t.time", "t.time")
+        where, values = session_conditions(scope)
+        when, times = time_conditions(scope, "t.time", "t.time")
         roles = f"t.role IN ({', '.join('?' * len(scope.roles))})" if scope.roles else "1"
         rows = self.connection.execute(
             f"""SELECT {_SHOWN} FROM turns t JOIN sessions s ON s.id = t.session_id
@@ -175,7 +185,7 @@ class Reader:
                 WHERE c.id > ? ORDER BY c.id LIMIT ?""",
             (chunk_id, limit),
         )
-        return (ChunkFacts(ChunkRow(*tuple(row)[:10]), *tuple(row)[10:]) for row in rows)
+        return (ChunkFacts(ChunkRow(*tuple(row)[:12]), *tuple(row)[12:]) for row in rows)
 
     def last_chunk(self) -> int:
         """The highest chunk number there is; 0 where there is none."""
@@ -202,7 +212,8 @@ class Reader:
             yield from self.connection.execute(sql.format(", ".join("?" * len(part))), part)
 
 
-def _session_conditions(scope: Scope) -> tuple[str, tuple[object, ...]]:
+def session_conditions(scope: Scope) -> tuple[str, tuple[object, ...]]:
+    """SQL over ``sessions s`` for the sides of a scope that a session has, and its values."""
     clauses: list[str] = []
     values: list[object] = []
     if scope.projects:
@@ -226,7 +237,8 @@ def _one_of(clauses: list[str], values: list[object], column: str, allowed: Sequ
         values += allowed
 
 
-def _time_conditions(scope: Scope, start: str, end: str) -> tuple[str, tuple[Millis, ...]]:
+def time_conditions(scope: Scope, start: str, end: str) -> tuple[str, tuple[Millis, ...]]:
+    """SQL for a stretch of time that overlaps the scope's, and its values."""
     clauses, values = [], []
     if scope.after is not None:
         clauses.append(f"{end} >= ?")

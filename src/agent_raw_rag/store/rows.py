@@ -117,6 +117,8 @@ class ChunkRow:
     place: int
     text: str
     hash: bytes
+    start_token: int
+    end_token: int
     first_turn: int
     last_turn: int
     started: Millis | None
@@ -134,6 +136,9 @@ class ShownTurn:
     role: Role
     time: Millis | None
     text: str
+    start_token: int
+    tokens: int
+    """Of the rendered line, speaker included."""
     abandoned: bool
     source_path: str | None
     source_gone: bool

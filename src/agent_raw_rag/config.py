@@ -1,0 +1,181 @@
+"""Settings: read once, from one TOML file and a few environment variables; frozen afterwards.
+
+Where the file is: ``--config``, else ``$RAW_RAG_CONFIG``, else ``config.toml`` in the home folder if it exists. A file
+that was asked for and is missing, and any key or value that is not known, is an error: nothing is ignored.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from agent_raw_rag.errors import ConfigError
+
+HOME_VARIABLE = "RAW_RAG_HOME"
+CONFIG_VARIABLE = "RAW_RAG_CONFIG"
+STORE_VARIABLE = "RAW_RAG_DB_PATH"
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class StoreSettings(_Section):
+    """Where the store is."""
+
+    path: str = Field("", description="The SQLite file. Default: `raw_rag.db` in the home folder.")
+
+
+class ChunkSettings(_Section):
+    """How sessions are cut into windows. A change takes effect with `raw-rag-ingest --rebuild`."""
+
+    size: Annotated[int, Field(ge=16, le=2048)] = Field(256, description="Tokens (cl100k_base) of a window.")
+    overlap: Annotated[int, Field(ge=0)] = Field(32, description="Tokens that a window shares with the one before.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> ChunkSettings:
+        if self.overlap >= self.size:
+            raise ValueError(f"overlap ({self.overlap}) must be less than size ({self.size})")
+        return self
+
+
+class SanitizeSettings(_Section):
+    """What is kept of a log."""
+
+    redact: bool = Field(True, description="Mask secrets before anything is stored.")
+    error_tail_lines: Annotated[int, Field(ge=0, le=200)] = Field(
+        15, description="Output lines kept of a failed command."
+    )
+    thinking_tokens: Annotated[int, Field(ge=0)] = Field(512, description="Thinking up to this length is kept whole.")
+    thinking_head: Annotated[int, Field(ge=0)] = Field(
+        128, description="Tokens kept of the beginning of longer thinking."
+    )
+    thinking_tail: Annotated[int, Field(ge=0)] = Field(256, description="Tokens kept of its end.")
+
+
+class SearchSettings(_Section):
+    """How a question is answered."""
+
+    candidates: Annotated[int, Field(ge=1, le=4096)] = Field(128, description="Chunks that the coarse ranking keeps.")
+    top_k: Annotated[int, Field(ge=1, le=100)] = Field(15, description="Hits of an answer, at most.")
+    max_tokens: Annotated[int, Field(ge=200, le=100_000)] = Field(6000, description="Token budget of an answer.")
+    dense_weight: Share = Field(0.5, description="Share of the dense score in the fusion; the rest is lexical.")
+    rerank_threshold: Share = Field(0.5, description="Hits whose rerank probability is lower are dropped.")
+    rerank_fallback: Annotated[int, Field(ge=0)] = Field(3, description="So many hits stay if all are below it.")
+    time_order: bool = Field(True, description="Show passages oldest first; false: best first.")
+    whole_turns: bool = Field(True, description="Show the whole turns that a hit touches; false: the window's text.")
+    once: bool = Field(True, description="Show a turn once, however many hits touch it.")
+
+
+class EncoderSettings(_Section):
+    """Which model makes vectors."""
+
+    name: Literal["auto", "embedded", "hashing", "none"] = Field(
+        "auto",
+        description="`auto` and `embedded`: the model in the package. `none`: lexical search only. `hashing`: for tests.",
+    )
+
+
+class SourceSettings(_Section):
+    """One agent's logs."""
+
+    enabled: bool = Field(True, description="Read this agent's logs.")
+    folders: list[str] = Field(
+        default_factory=list,
+        description="The agent's data folders (such as `~/.claude`), instead of the ones it uses by default.",
+    )
+
+
+class Settings(_Section):
+    """Everything that can be set."""
+
+    store: StoreSettings = StoreSettings()
+    chunks: ChunkSettings = ChunkSettings()
+    sanitize: SanitizeSettings = SanitizeSettings()
+    search: SearchSettings = SearchSettings()
+    encoder: EncoderSettings = EncoderSettings()
+    sources: dict[str, SourceSettings] = Field(default_factory=dict)
+    home: str = Field("", description="Set by the environment, never in the file.")
+    file: str | None = Field(None, description="The file these settings came from.")
+
+    def store_path(self) -> str:
+        """Absolute path of the SQLite file."""
+        return os.path.abspath(os.path.expanduser(self.store.path or os.path.join(self.home, "raw_rag.db")))
+
+
+def load(path: str | None, environment: Mapping[str, str], agents: Callable[[], tuple[str, ...]]) -> Settings:
+    """The settings in force. ``agents`` is asked for the known agents only if the file names any.
+
+    Raises:
+        ConfigError: what is wrong, in which file, at which key, and the nearest valid one.
+    """
+    home = os.path.abspath(os.path.expanduser(environment.get(HOME_VARIABLE) or "~/.agent-raw-rag"))
+    asked = path or environment.get(CONFIG_VARIABLE)
+    file = os.path.abspath(os.path.expanduser(asked)) if asked else os.path.join(home, "config.toml")
+    values = _read(file) if asked or os.path.exists(file) else {}
+    _check_agents(values, agents, file)
+    if environment.get(STORE_VARIABLE):
+        values = {**values, "store": {**_table(values, "store"), "path": environment[STORE_VARIABLE]}}
+    for reserved in ("home", "file"):
+        if reserved in values:
+            raise ConfigError(
+                f"{file}: unknown key {reserved!r}.", hint=f"Use ${HOME_VARIABLE} to move the home folder."
+            )
+    try:
+        return Settings(**{**values, "home": home, "file": file if values or asked else None})
+    except ValidationError as error:
+        raise ConfigError(_explain(error, file)) from error
+
+
+def _read(file: str) -> dict[str, Any]:
+    try:
+        with open(file, "rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        raise ConfigError(f"The configuration {file} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The configuration {file} is not valid TOML: {error}.") from error
+
+
+def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    table = values.get(name, {})
+    return table if isinstance(table, dict) else {}
+
+
+def _check_agents(values: Mapping[str, Any], agents: Callable[[], tuple[str, ...]], file: str) -> None:
+    for name in _table(values, "sources"):
+        if name not in agents():
+            raise ConfigError(f"{file}: unknown key 'sources.{name}'.", hint=_nearest(name, agents(), "sources."))
+
+
+def _explain(error: ValidationError, file: str) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"{file}: unknown key {key!r}. {_nearest(str(first['loc'][-1]), _siblings(first['loc']), key.rpartition('.')[0])}"
+    return f"{file}: {key or 'a value'}: {first['msg']}."
+
+
+def _siblings(place: tuple[int | str, ...]) -> tuple[str, ...]:
+    section: type[BaseModel] = Settings
+    for part in place[:-1]:
+        found = section.model_fields.get(str(part))
+        kind = found.annotation if found is not None else None
+        section = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else SourceSettings
+    return tuple(name for name in section.model_fields if name not in ("home", "file"))
+
+
+def _nearest(name: str, valid: tuple[str, ...], prefix: str = "") -> str:
+    dotted = f"{prefix.rstrip('.')}." if prefix else ""
+    close = difflib.get_close_matches(name, valid, 1, 0.5)
+    if close:
+        return f"Did you mean '{dotted}{close[0]}'?"
+    return f"Valid here: {', '.join(dotted + one for one in valid)}."

@@ -1,0 +1,169 @@
+"""A whole ingest run: read the agents' logs, bring the lexical index up, embed the backlog. One writer, resumable anywhere."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from agent_raw_rag.adapters.base import Adapter, Root
+from agent_raw_rag.chunker import Windows
+from agent_raw_rag.encode.base import Encoder
+from agent_raw_rag.ingest.commit import Committer
+from agent_raw_rag.ingest.embed import embed_backlog, feed_cache
+from agent_raw_rag.ingest.feed import feed_lexical
+from agent_raw_rag.ingest.forget import Forgotten, forget
+from agent_raw_rag.ingest.sync import AgentReport, Progress, Sync
+from agent_raw_rag.models import Tokenizer
+from agent_raw_rag.sanitize import Options
+from agent_raw_rag.store.reader import Reader, Scope
+from agent_raw_rag.store.sources import Sources
+from agent_raw_rag.store.totals import totals
+from agent_raw_rag.store.writer import Writer
+
+FEED_EVERY_CHUNKS = 4000
+"""The lexical index is committed after so many new chunks, and at the end: a commit costs ~15 ms."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to tell whoever waits."""
+
+    stage: str
+    """``read`` or ``embed``."""
+    done: int
+    total: int
+    text: str = ""
+
+
+@dataclass
+class AgentCounts:
+    """One agent in a report: what is stored, and what this run added."""
+
+    sources: int = 0
+    sessions: int = 0
+    turns: int = 0
+    chunks: int = 0
+    new_sessions: int = 0
+    new_turns: int = 0
+    skipped_records: int = 0
+    unknown_records: dict[str, int] = field(default_factory=dict)
+    failed_sources: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class IngestReport:
+    """What a run did."""
+
+    agents: dict[str, AgentCounts]
+    embedded: int
+    backlog: int
+    seconds: float
+    looked_in: dict[str, list[str]] = field(default_factory=dict)
+    """Agent -> folders, for the agents that have no log."""
+    encoder_problem: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether any source could not be read."""
+        return any(counts.failed_sources for counts in self.agents.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON values only."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """What the settings say about ingest."""
+
+    sanitize: Options = field(default_factory=Options)
+    windows: Windows = field(default_factory=Windows)
+
+
+@dataclass
+class IngestRun:
+    """One writer at work on one store. The caller holds the writer lock."""
+
+    connection: sqlite3.Connection
+    home: str
+    tokenizer: Tokenizer
+    options: IngestOptions
+    encoder: Callable[[], Encoder | None]
+    """Asked once, and only if there is something to embed. Raises ModelError."""
+    on_note: Callable[[Note], None] = lambda note: None
+
+    def __post_init__(self) -> None:
+        self.committer = Committer(
+            Writer(self.connection),
+            Sources(self.connection),
+            self.tokenizer,
+            self.options.windows,
+            self.options.sanitize,
+        )
+        self._unfed = 0
+
+    def run(self, chosen: Mapping[str, tuple[Adapter, tuple[Root, ...]]], *, again: bool, embed: bool) -> IngestReport:
+        """Read the chosen agents' logs, then index and embed what is new."""
+        began = time.perf_counter()
+        sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks)
+        reports = {name: sync.run(adapter, roots, again=again) for name, (adapter, roots) in chosen.items()}
+        self.index()
+        embedded, backlog, problem = self._embed() if embed else (0, -1, None)
+        return IngestReport(
+            agents=self._counts(reports),
+            embedded=embedded,
+            backlog=backlog,
+            seconds=round(time.perf_counter() - began, 3),
+            looked_in={
+                name: [root.path for root in chosen[name][1]] for name, report in reports.items() if not report.sources
+            },
+            encoder_problem=problem,
+        )
+
+    def index(self) -> None:
+        """Bring the lexical index up to the store."""
+        feed_lexical(Reader(self.connection), self.home)
+        self._unfed = 0
+
+    def forget(self, scope: Scope, *, dry_run: bool) -> Forgotten:
+        """Forget a scope, and bring everything derived in line."""
+        forgotten = forget(self.committer, scope, dry_run=dry_run)
+        if not dry_run:
+            self.index()
+            feed_cache(self.connection, self.home)
+        return forgotten
+
+    def _progress(self, progress: Progress) -> None:
+        self.on_note(Note("read", progress.done, progress.total, progress.agent))
+
+    def _chunks(self, written: int) -> None:
+        self._unfed += written
+        if self._unfed >= FEED_EVERY_CHUNKS:
+            self.index()
+
+    def _embed(self) -> tuple[int, int, str | None]:
+        def progress(done: int, total: int) -> None:
+            self.on_note(Note("embed", done, total))
+
+        return embed_backlog(self.connection, self.home, self.encoder, progress)
+
+    def _counts(self, reports: Mapping[str, AgentReport]) -> dict[str, AgentCounts]:
+        stored = totals(self.connection)
+        counts = {}
+        for name, report in reports.items():
+            one = stored.get(name)
+            counts[name] = AgentCounts(
+                sources=report.sources,
+                sessions=one.sessions if one else 0,
+                turns=one.turns if one else 0,
+                chunks=one.chunks if one else 0,
+                new_sessions=report.added.sessions,
+                new_turns=report.added.turns,
+                skipped_records=sum(one.skipped.values()) if one else 0,
+                unknown_records=dict(sorted(one.unknown.items())) if one else {},
+                failed_sources=report.failed,
+            )
+        return counts

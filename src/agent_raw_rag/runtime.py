@@ -1,0 +1,361 @@
+"""Composition root: settings -> store, models, indexes, use cases. The one home of lazy imports.
+
+Hosts (``server``, ``cli``) call nothing but this. Everything heavy is imported and opened at first use, so that a
+handshake or ``--help`` pays for none of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from agent_raw_rag import __version__
+from agent_raw_rag.errors import UsageError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import tzinfo
+
+    from agent_raw_rag.adapters.base import Adapter, Root
+    from agent_raw_rag.config import Settings
+    from agent_raw_rag.encode.base import Encoder
+    from agent_raw_rag.ingest.forget import Forgotten
+    from agent_raw_rag.ingest.run import IngestOptions, IngestReport, Note
+    from agent_raw_rag.models import Tokenizer
+    from agent_raw_rag.search.browse import Browser, SessionItem, TurnsResult
+    from agent_raw_rag.search.funnel import Funnel
+    from agent_raw_rag.search.result import SearchResult
+    from agent_raw_rag.search.status import StatusReport
+    from agent_raw_rag.store.reader import Reader, Scope
+    from agent_raw_rag.store.rows import SessionRow
+
+ALL_PROJECTS = "*"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """The filters that every reading call takes, as a caller writes them. None leaves a side open."""
+
+    project: str | None = None
+    """A folder, or ``*``. None: all projects."""
+    agent: str | None = None
+    after: str | None = None
+    before: str | None = None
+    branch: str | None = None
+    role: str | None = None
+    session: str | None = None
+
+
+@dataclass
+class Runtime:
+    """One process's view of one store. Safe to use from several threads."""
+
+    settings: Settings
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    _local: threading.local = field(default_factory=threading.local, repr=False)
+    _loading: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    @classmethod
+    def load(cls, config: str | None = None, environment: Mapping[str, str] | None = None) -> Runtime:
+        """The runtime of a configuration.
+
+        Raises:
+            ConfigError: it cannot be read, or holds something unknown.
+        """
+        from agent_raw_rag.config import load
+
+        env = dict(os.environ) if environment is None else dict(environment)
+        return cls(load(config, env, _agent_names), env)
+
+    # ------------------------------------------------------------ parts, made at first use
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """cl100k_base from the package's own data."""
+        from agent_raw_rag.encode.tokens import tokenizer
+
+        return tokenizer()
+
+    @cached_property
+    def encoder(self) -> Encoder | None:
+        """The encoder in force; None: lexical search only.
+
+        Raises:
+            ModelError: its files are missing or damaged.
+        """
+        from agent_raw_rag.encode.registry import encoder
+
+        name = self.settings.encoder.name
+        with self._loading:
+            return None if name == "none" else encoder("embedded" if name == "auto" else name)
+
+    @property
+    def reader(self) -> Reader:
+        """The reading side of the store, one connection a thread.
+
+        Raises:
+            StoreError: there is no store yet.
+        """
+        from agent_raw_rag.store.connection import connect
+        from agent_raw_rag.store.reader import Reader
+
+        reader: Reader | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = Reader(connect(self.settings.store_path(), write=False))
+            self._local.reader = reader
+        return reader
+
+    @property
+    def home(self) -> str:
+        """The folder of the store and of everything derived from it."""
+        return os.path.dirname(self.settings.store_path())
+
+    def agents(self) -> dict[str, tuple[Adapter, tuple[Root, ...]]]:
+        """The enabled agents, with the folders their logs are looked for in."""
+        from agent_raw_rag.adapters.registry import adapters
+        from agent_raw_rag.config import SourceSettings
+
+        home = os.path.expanduser("~")
+        found: dict[str, tuple[Adapter, tuple[Root, ...]]] = {}
+        for name, row in adapters().items():
+            source = self.settings.sources.get(name, SourceSettings())
+            if not source.enabled:
+                continue
+            folders = [os.path.abspath(os.path.expanduser(folder)) for folder in source.folders]
+            roots = tuple(root for folder in folders for root in row.folder(folder))
+            found[name] = (row, roots or row.roots(self.environment, home))
+        return found
+
+    # ------------------------------------------------------------ writing
+
+    def ingest(
+        self, agents: list[str] | None = None, *, again: bool = False, wait_seconds: float = 10.0, embed: bool = True,
+        on_note: Callable[[Note], None] = lambda note: None,
+    ) -> IngestReport:  # fmt: skip
+        """Read what is new in the logs, index it, and embed the backlog.
+
+        Args:
+            agents: Only these; None: all enabled ones.
+            again: Read everything that can still be read once more (``--rebuild``).
+            wait_seconds: How long to wait for another writer.
+            embed: Make vectors too; without, they stay a backlog.
+            on_note: Called with progress, from this thread.
+
+        Raises:
+            UsageError: an unknown or disabled agent.
+            StoreBusyError: another process writes; the message says who.
+        """
+        from agent_raw_rag.ingest.run import IngestRun
+
+        chosen = self._chosen(agents)
+        with self._writing(wait_seconds, "ingest") as connection:
+            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder, on_note)
+            return run.run(chosen, again=again, embed=embed)
+
+    def forget(self, scope: Scope, *, dry_run: bool = False) -> Forgotten:
+        """Forget everything in a scope for good, from the text, the vectors and every derived file."""
+        from agent_raw_rag.ingest.run import IngestRun
+
+        with self._writing(10.0, "forget") as connection:
+            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder)
+            return run.forget(scope, dry_run=dry_run)
+
+    def _chosen(self, agents: list[str] | None) -> dict[str, tuple[Adapter, tuple[Root, ...]]]:
+        from agent_raw_rag.adapters.registry import adapter
+
+        enabled = self.agents()
+        for name in agents or ():
+            adapter(name)  # an unknown name is an error that lists the known ones
+            if name not in enabled:
+                raise UsageError(f"Agent {name!r} is switched off.", hint=f"Set sources.{name}.enabled = true.")
+        return {name: enabled[name] for name in (agents or enabled)}
+
+    @cached_property
+    def ingest_options(self) -> IngestOptions:
+        """What the settings say about ingest."""
+        from agent_raw_rag.chunker import Windows
+        from agent_raw_rag.ingest.run import IngestOptions
+        from agent_raw_rag.sanitize import Options
+
+        keep, windows = self.settings.sanitize, self.settings.chunks
+        return IngestOptions(
+            Options(
+                redact=keep.redact,
+                error_tail_lines=keep.error_tail_lines,
+                thinking_tokens=keep.thinking_tokens,
+                thinking_head=keep.thinking_head,
+                thinking_tail=keep.thinking_tail,
+            ),
+            Windows(windows.size, windows.overlap),
+        )
+
+    @contextmanager
+    def _writing(self, wait_seconds: float, purpose: str) -> Iterator[sqlite3.Connection]:
+        from agent_raw_rag.store.connection import connect
+        from agent_raw_rag.store.lock import writer_lock
+
+        with writer_lock(self.home, wait_seconds=wait_seconds, purpose=purpose):
+            connection = connect(self.settings.store_path(), write=True)
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    # ------------------------------------------------------------ reading
+
+    def search(self, query: str, ask: Ask, *, top_k: int | None = None, max_tokens: int | None = None) -> SearchResult:
+        """The passages that answer a query.
+
+        Raises:
+            UsageError: a bad filter or number, an empty query.
+            StoreError: there is no store yet.
+        """
+        if not query.strip():
+            raise UsageError("The query is empty.", hint="Ask in your own words, as you would ask a colleague.")
+        limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
+        budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
+        with self._loading:
+            return self.funnel.search(
+                query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume
+            )
+
+    def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:
+        """The last turns of a project."""
+        count = _within("limit_turns", limit, 30, 1, 1000)
+        budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
+        result = self.browser.recent(self.scope(ask), count, budget)
+        if not result.turns:
+            result.projects = self.project_names()
+        return result
+
+    def context(
+        self,
+        session: str,
+        turn: int,
+        *,
+        before: int = 2,
+        after: int = 2,
+        max_tokens: int | None = None,
+        offset: int = 0,
+    ) -> TurnsResult:
+        """The turns around one."""
+        budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
+        before, after = _within("before", before, 2, 0, 200), _within("after", after, 2, 0, 200)
+        return self.browser.context(session, turn, before, after, budget, _within("offset", offset, 0, 0, 1 << 40))
+
+    def show(self, session: str) -> TurnsResult:
+        """All turns of a session."""
+        return self.browser.whole(session)
+
+    def sessions(self, ask: Ask, limit: int = -1) -> list[SessionItem]:
+        """Sessions, the one last spoken in first."""
+        return [
+            replace(item, resume=self._resume(item.agent, item.session, item.cwd, item.parent_kind))
+            for item in self.browser.sessions(self.scope(ask), limit)
+        ]
+
+    def project_names(self, limit: int = 30) -> list[str]:
+        """The projects there are, the one last spoken in first."""
+        return [project for project, _, _ in self.reader.projects()[:limit]]
+
+    def status(self, agent: str | None = None) -> StatusReport:
+        """What is stored, what ranks, and what went wrong."""
+        from agent_raw_rag.search.status import status_report
+
+        if agent is not None:
+            self._chosen([agent])
+        return status_report(
+            self.reader,
+            self.settings.store_path(),
+            __version__,
+            self._space_name(),
+            self._indexed_up_to(),
+            agent,
+            self.zone,
+        )
+
+    @property
+    def browser(self) -> Browser:
+        """The reading use cases."""
+        from agent_raw_rag.search.browse import Browser
+
+        return Browser(self.reader, self.tokenizer, self.zone)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The user's time zone."""
+        from agent_raw_rag.search.zone import SYSTEM_ZONE
+
+        return SYSTEM_ZONE
+
+    def scope(self, ask: Ask) -> Scope:
+        """The part of the store that a caller's filters mean.
+
+        Raises:
+            UsageError: an unknown agent, role or date.
+            NotFoundError: no such session.
+        """
+        from agent_raw_rag.search.scope import scope_of
+
+        return scope_of(
+            self.reader,
+            agents=tuple(self._agent_name(ask.agent)),
+            project=None if ask.project in (None, ALL_PROJECTS) else ask.project,
+            after=ask.after, before=ask.before, branch=ask.branch, role=ask.role, session=ask.session, zone=self.zone,
+        )  # fmt: skip
+
+    def _agent_name(self, agent: str | None) -> list[str]:
+        from agent_raw_rag.adapters.registry import adapter
+
+        return [adapter(agent).agent] if agent else []
+
+    def resume(self, session: SessionRow) -> str | None:
+        """The command line that reopens a session in its agent, from the folder it was started in."""
+        return self._resume(session.agent, session.native, session.cwd, session.parent_kind)
+
+    def _resume(self, agent: str, session: str, cwd: str | None, parent_kind: str | None) -> str | None:
+        from agent_raw_rag.adapters.registry import adapters
+
+        row = adapters().get(agent)
+        if row is None or row.resume is None or parent_kind == "subagent":
+            return None
+        command = row.resume(session.removeprefix(f"{agent}:"))
+        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
+
+    @cached_property
+    def funnel(self) -> Funnel:
+        """The ranking stages over this store."""
+        from agent_raw_rag.search.funnel import Funnel
+
+        return Funnel(self.home, lambda: self.reader, self.tokenizer, lambda: self.encoder, self.settings.search)
+
+    def _indexed_up_to(self) -> int:
+        from agent_raw_rag.search.funnel import indexed_up_to
+
+        return indexed_up_to(self.home, self.reader)
+
+    def _space_name(self) -> str | None:
+        from agent_raw_rag.encode.registry import space
+
+        name = self.settings.encoder.name
+        return None if name == "none" else space("embedded" if name == "auto" else name).name
+
+
+def _agent_names() -> tuple[str, ...]:
+    from agent_raw_rag.adapters.registry import adapters
+
+    return tuple(adapters())
+
+
+def _within(name: str, value: int | None, default: int, least: int, most: int) -> int:
+    if value is None:
+        return default
+    if not least <= value <= most:
+        raise UsageError(f"{name} is {value}, and must be from {least} to {most}.")
+    return value

@@ -1,0 +1,52 @@
+"""Forgetting for good: a turn's text goes everywhere, its key stays as a tombstone so that no log brings it back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from agent_raw_rag.store.reader import Scope, session_conditions, time_conditions
+from agent_raw_rag.store.rows import Status
+
+
+def turns_in(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int, int]]:
+    """(turn id, session id, ordinal) of everything in a scope that is not forgotten yet, copies included."""
+    where, values = session_conditions(scope)
+    when, times = time_conditions(scope, "t.time", "t.time")
+    rows = connection.execute(
+        f"""SELECT t.id, t.session_id, t.ordinal FROM turns t JOIN sessions s ON s.id = t.session_id
+            WHERE {where} AND {when} AND t.status <> ? ORDER BY t.session_id, t.ordinal""",
+        (*values, *times, Status.FORGOTTEN),
+    )
+    return [tuple(row) for row in rows]
+
+
+def blank(connection: sqlite3.Connection, turn_ids: Iterable[int]) -> set[int]:
+    """Make turns tombstones, and every other row of the same keys. Returns the sessions whose streams change.
+
+    The caller holds the transaction, and cuts those sessions again.
+    """
+    touched: set[int] = set()
+    for turn_id in turn_ids:
+        key = connection.execute("SELECT key FROM turns WHERE id = ?", (turn_id,)).fetchone()[0]
+        touched.update(row[0] for row in connection.execute("SELECT session_id FROM turns WHERE key = ?", (key,)))
+        connection.execute(
+            """UPDATE turns SET status = ?, text = '', text_hash = x'', tokens = 0, open = 0, record_ids = '[]',
+                 redactions = '' WHERE key = ?""",
+            (Status.FORGOTTEN, key),
+        )
+    return touched
+
+
+def close_sessions(connection: sqlite3.Connection, session_ids: Iterable[int]) -> None:
+    """Forget whole sessions: their titles go, and whatever their logs add later is forgotten on arrival."""
+    connection.executemany(
+        "UPDATE sessions SET forgotten = 1, title = NULL WHERE id = ?", [(number,) for number in session_ids]
+    )
+
+
+def scrub(connection: sqlite3.Connection) -> None:
+    """Leave no trace in the write-ahead log or in free pages. Outside a transaction."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
