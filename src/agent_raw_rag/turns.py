@@ -7,7 +7,8 @@ A turn is *settled* when nothing that can follow in the log changes it: its sess
 its calls are answered, or ``SETTLE_LAG`` turns of the source have started since. Both depend on the order of
 the records only, never on where a read began or ended; that is what makes reading in pieces equal to reading whole:
 ``resume_point`` is the first record of the oldest turn that is not settled, and feeding everything from there again
-gives the same turns.
+gives the same turns. Where sessions interleave in one source, some parts behind that point belong to turns that are
+settled; ``Done`` says up to where each session's parts are.
 """
 
 from __future__ import annotations
@@ -32,17 +33,21 @@ SETTLE_LAG = 16
 """A call that is never answered (the agent was killed) may hold the cursor back by this many turns, not for ever."""
 
 State = TypeVar("State")
+Place = tuple[int, int]
+"""Of a part: (first byte of its record, number of the part in the record, 1-based)."""
+Done = dict[str, Place]
+"""Session -> place of the last part that belongs to a settled turn."""
 
 
 class _Open(Generic[State]):
     """A turn that may still change, and where reading has to begin to see it again."""
 
-    __slots__ = ("part", "pending", "replaced", "state", "turn")
+    __slots__ = ("last", "pending", "replaced", "state", "turn")
 
-    def __init__(self, turn: Turn, state: State, part: int) -> None:
+    def __init__(self, turn: Turn, state: State, last: Place) -> None:
         self.turn = turn
         self.state = state
-        self.part = part
+        self.last = last
         self.pending: list[Action] = []
         self.replaced = False
 
@@ -58,18 +63,17 @@ class Assembler(Generic[State]):
     untouched by ``resume_point``.
     """
 
-    def __init__(self, skip: int = 0) -> None:
+    def __init__(self, done: Done | None = None) -> None:
         self._open: list[_Open[State]] = []
         self._current: dict[str, _Open[State]] = {}
         self._settled: list[Turn] = []
-        self._skip = skip
+        self._done: Done = dict(done or {})
         self._record = -1
         self._part = 0
 
     def feed(self, event: Message | Trail, session: str, start: int, end: int, state: State) -> None:
         """Take one event of the record that spans ``start``..``end``; ``state`` is the reader's before that record."""
         if start != self._record:
-            self._skip = self._skip if self._record < 0 else 0
             self._record, self._part = start, 0
         if isinstance(event, Trail):
             current = self._current.get(session)
@@ -91,24 +95,25 @@ class Assembler(Generic[State]):
         """The turns that may still change, oldest first."""
         return (opened.turn for opened in self._open)
 
-    def resume_point(self) -> tuple[int, State, int] | None:
-        """Where to read again to see the oldest open turn: its first byte, the reader's state there, and how many parts
-        of its first record belong to turns before it (``skip`` of the next assembler). None: nothing is open."""
+    def resume_point(self) -> tuple[int, State, Done] | None:
+        """Where to read again to see the oldest open turn: its first byte, the reader's state there, and what behind that
+        point is settled already. None: nothing is open."""
         if not self._open:
             return None
-        oldest = self._open[0]
-        return oldest.turn.start, oldest.state, oldest.part
+        start = self._open[0].turn.start
+        done = {session: place for session, place in self._done.items() if place[0] >= start}
+        return start, self._open[0].state, done
 
     # ------------------------------------------------------------ steps
 
-    def _skipped(self) -> bool:
+    def _is_done(self, session: str) -> bool:
         """Count one part of the current record; True if it belongs to a turn that was settled before this read began."""
         self._part += 1
-        return self._part <= self._skip
+        return (self._record, self._part) <= self._done.get(session, (-1, 0))
 
     def _words(self, message: Message, session: str, start: int, end: int, state: State) -> None:
         items = [part for part in message.parts if isinstance(part, Text | Thinking | Image)]
-        if items and not self._skipped():
+        if items and not self._is_done(session):
             self._begin(message, 0, session, start, end, state).turn.items.extend(items)
 
     def _begin(self, message: Message, part: int, session: str, start: int, end: int, state: State) -> _Open[State]:
@@ -128,22 +133,23 @@ class Assembler(Generic[State]):
             group=message.group,
             branch_from=message.branch_from,
         )
-        opened = _Open(turn, state, self._part - 1)
+        opened = _Open(turn, state, (self._record, self._part))
         self._open.append(opened)
         self._current[session] = opened
         return opened
 
     def _assistant(self, message: Message, session: str, start: int, end: int, state: State) -> None:
         for number, part in enumerate(message.parts):
-            if self._skipped():
-                continue
             if isinstance(part, ToolResult):
                 self._answer(part, message, session, end)
+                continue
+            if self._is_done(session):
                 continue
             opened = self._current.get(session)
             if opened is None or not self._continues(opened.turn, part, message.group):
                 opened = self._begin(message, number, session, start, end, state)
             self._extend(opened, part, message, end)
+            opened.last = (self._record, self._part)
 
     @staticmethod
     def _continues(turn: Turn, part: Text | Thinking | Image | ToolCall, group: str | None) -> bool:
@@ -168,15 +174,28 @@ class Assembler(Generic[State]):
         _touch(turn, message.record_id, end)
 
     def _answer(self, result: ToolResult, message: Message, session: str, end: int) -> None:
-        for opened in self._open:
-            if opened.turn.session != session:
-                continue
-            for action in opened.pending:
-                if result.call_id is None or action.call.call_id == result.call_id:
-                    action.result = result
-                    opened.pending.remove(action)
-                    _touch(opened.turn, message.record_id, end)
-                    return
+        """Give a result to its call: the nearest one before it of this id, or the oldest open one where the log has no ids.
+
+        Only the nearest counts, answered or not: an earlier call of the same id may be settled and out of sight.
+        """
+        mine = [opened for opened in self._open if opened.turn.session == session]
+        if result.call_id is None:
+            found = next(((opened, action) for opened in mine for action in opened.pending), None)
+        else:
+            found = next(
+                (
+                    (opened, item)
+                    for opened in reversed(mine)
+                    for item in reversed(opened.turn.items)
+                    if isinstance(item, Action) and item.call.call_id == result.call_id
+                ),
+                None,
+            )
+        if found is not None and found[1].result is None:
+            opened, action = found
+            action.result = result
+            opened.pending.remove(action)
+            _touch(opened.turn, message.record_id, end)
 
     def _settle(self) -> None:
         overdue = len(self._open) - SETTLE_LAG
@@ -188,6 +207,7 @@ class Assembler(Generic[State]):
             if not keep and (opened.complete or place < overdue):
                 opened.turn.settled = True
                 self._settled.append(opened.turn)
+                self._done[opened.turn.session] = opened.last
                 if self._current.get(opened.turn.session) is opened:
                     del self._current[opened.turn.session]
             else:

@@ -21,7 +21,7 @@ from agent_raw_rag.models import (
     Trail,
     Turn,
 )
-from agent_raw_rag.turns import Assembler
+from agent_raw_rag.turns import Assembler, Done
 
 BATCH_TURNS = 1000
 BATCH_BYTES = 8 << 20
@@ -36,7 +36,8 @@ class Cursor:
     """Where reading a LINES source goes on: the first record of the oldest open turn, and all that was known there."""
 
     offset: int = 0
-    skip: int = 0
+    done: Done = field(default_factory=dict)
+    """What behind ``offset`` belongs to settled turns; see ``turns.Done``."""
     state: State = field(default_factory=dict)
     tally: dict[str, int] = field(default_factory=dict)
     """Counts of the records before ``offset``. Those behind it are read, and counted, again."""
@@ -77,7 +78,7 @@ class _Reader:
     def __init__(self, adapter: Adapter, cursor: Cursor) -> None:
         self.adapter = adapter
         self.state: State = dict(cursor.state)
-        self.assembler: Assembler[State] = Assembler(cursor.skip)
+        self.assembler: Assembler[State] = Assembler(cursor.done)
         self.settled_tally: Tally = Counter(cursor.tally)
         self.recent: list[tuple[int, str]] = []
         self.end = self.begun = cursor.offset
@@ -137,11 +138,11 @@ class _Reader:
         batch, self.batch = self.batch, Batch()
         batch.turns = [*self.assembler.take_settled(), *self.assembler.open_turns()]
         point = self.assembler.resume_point()
-        offset, state, skip = point if point else (self.end, dict(self.state), 0)
+        offset, state, done = point if point else (self.end, dict(self.state), {})
         self.settled_tally.update(name for end, name in self.recent if end <= offset)
         self.recent = [(end, name) for end, name in self.recent if end > offset]
         batch.tally = self.settled_tally + Counter(name for _, name in self.recent)
-        batch.cursor = Cursor(offset, skip, state, dict(self.settled_tally))
+        batch.cursor = Cursor(offset, done, state, dict(self.settled_tally))
         batch.end = self.end
         self.begun, self.ready = self.end, 0
         return batch

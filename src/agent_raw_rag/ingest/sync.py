@@ -142,14 +142,14 @@ class Sync:
             if judged == "rewritten":
                 self.sources.reset(source_id)
             else:
-                cursor = Cursor(saved.position, saved.skip, saved.state, saved.tally)
+                cursor = Cursor(saved.position, saved.done, saved.state, saved.tally)
                 slot = _first_info(adapter, source) if judged == "slot" else None
         for batch in read_batches(adapter, read_lines(source.path, cursor.offset), cursor):
             if slot is not None:
                 batch.infos.setdefault(batch.cursor.state["session"], slot)
                 slot = None
             end = batch.cursor
-            yield batch, CursorRow(stamp(source.path, batch.end), end.offset, end.skip, end.state, end.tally), ""
+            yield batch, CursorRow(stamp(source.path, batch.end), end.offset, end.done, end.state, end.tally), ""
 
     def _document(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
         mark = document_stamp(source)

@@ -34,7 +34,7 @@ CREATE TABLE cursors (
   part TEXT NOT NULL DEFAULT '',
   stamp TEXT NOT NULL DEFAULT '',
   position INTEGER NOT NULL DEFAULT 0,
-  skip INTEGER NOT NULL DEFAULT 0,
+  done TEXT NOT NULL DEFAULT '{}',
   state TEXT NOT NULL DEFAULT '{}',
   tally TEXT NOT NULL DEFAULT '{}',
   PRIMARY KEY (source_id, part)

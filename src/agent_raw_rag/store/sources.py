@@ -18,7 +18,7 @@ class CursorRow:
 
     stamp: str = ""
     position: int = 0
-    skip: int = 0
+    done: dict[str, tuple[int, int]] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     tally: dict[str, int] = field(default_factory=dict)
 
@@ -69,12 +69,13 @@ class Sources:
     def cursor(self, source_id: int, part: str = "") -> CursorRow | None:
         """The cursor of a source, or of one session of a foreign database."""
         row = self.connection.execute(
-            "SELECT stamp, position, skip, state, tally FROM cursors WHERE source_id = ? AND part = ?",
+            "SELECT stamp, position, done, state, tally FROM cursors WHERE source_id = ? AND part = ?",
             (source_id, part),
         ).fetchone()
         if row is None:
             return None
-        return CursorRow(row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4]))
+        done = {session: (start, part) for session, (start, part) in json.loads(row[2]).items()}
+        return CursorRow(row[0], row[1], done, json.loads(row[3]), json.loads(row[4]))
 
     def stamps(self, source_id: int) -> dict[str, str]:
         """Part -> stamp, of a foreign database."""
@@ -85,11 +86,11 @@ class Sources:
     def save_cursor(self, source_id: int, cursor: CursorRow, part: str = "") -> None:
         """Store a cursor, in the transaction of what was read up to it."""
         self.connection.execute(
-            """INSERT INTO cursors (source_id, part, stamp, position, skip, state, tally) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """INSERT INTO cursors (source_id, part, stamp, position, done, state, tally) VALUES (?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (source_id, part) DO UPDATE SET stamp = excluded.stamp, position = excluded.position,
-                 skip = excluded.skip, state = excluded.state, tally = excluded.tally""",
+                 done = excluded.done, state = excluded.state, tally = excluded.tally""",
             (
-                source_id, part, cursor.stamp, cursor.position, cursor.skip,
+                source_id, part, cursor.stamp, cursor.position, json.dumps(cursor.done),
                 json.dumps(cursor.state), json.dumps(cursor.tally, sort_keys=True),
             ),
         )  # fmt: skip
