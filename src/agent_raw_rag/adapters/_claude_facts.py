@@ -36,11 +36,11 @@ def title(name: object, rank: int, state: State) -> tuple[Event, ...]:
 
 
 def _firsts(data: Mapping[str, Any], state: State) -> dict[str, Any]:
-    """Facts of which the first one counts. The rows that a fork copied keep the times of the session they come from."""
+    """Facts of which the first one counts. In a fork that is a copied row's, so it begins when its origin did."""
     found = {
         "cwd": string(data.get("cwd")),
         "branch": string(data.get("gitBranch")),
-        "started": None if data.get("forkedFrom") else millis(data.get("timestamp")),
+        "started": millis(data.get("timestamp")),
     }
     news = {name: value for name, value in found.items() if value is not None and name not in state}
     state.update(news)
