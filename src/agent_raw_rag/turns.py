@@ -30,7 +30,10 @@ from agent_raw_rag.models import (
 )
 
 SETTLE_LAG = 16
-"""A call that is never answered (the agent was killed) may hold the cursor back by this many turns, not for ever."""
+"""A call that is never answered (the agent was killed) may hold the cursor back by this many turns of its session, not for
+ever."""
+SOURCE_LAG = 64
+"""The same in turns of all sessions of the source: a sub-agent that is done says nothing more to tell."""
 
 State = TypeVar("State")
 Place = tuple[int, int]
@@ -198,21 +201,20 @@ class Assembler(Generic[State]):
             _touch(opened.turn, message.record_id, end)
 
     def _settle(self) -> None:
-        overdue = len(self._open) - SETTLE_LAG
-        if overdue <= 0 and not (self._open and self._open[0].complete):
-            return
-        keep: list[_Open[State]] = []
-        for place, opened in enumerate(self._open):
-            # Turns settle in order: the cursor can only stand before the oldest that is still open.
-            if not keep and (opened.complete or place < overdue):
-                opened.turn.settled = True
-                self._settled.append(opened.turn)
-                self._done[opened.turn.session] = opened.last
-                if self._current.get(opened.turn.session) is opened:
-                    del self._current[opened.turn.session]
-            else:
-                keep.append(opened)
-        self._open = keep
+        # Turns settle in order: the cursor can only stand before the oldest that is still open.
+        while self._open and (self._open[0].complete or self._overdue()):
+            opened = self._open.pop(0)
+            opened.turn.settled = True
+            self._settled.append(opened.turn)
+            self._done[opened.turn.session] = opened.last
+            if self._current.get(opened.turn.session) is opened:
+                del self._current[opened.turn.session]
+
+    def _overdue(self) -> bool:
+        if len(self._open) <= SETTLE_LAG:
+            return False
+        oldest = self._open[0].turn.session
+        return len(self._open) > SOURCE_LAG or sum(one.turn.session == oldest for one in self._open) > SETTLE_LAG
 
 
 def _touch(turn: Turn, record_id: str | None, end: int) -> None:

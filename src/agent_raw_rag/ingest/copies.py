@@ -1,6 +1,6 @@
 """Who owns a turn that stands in several sessions (forks, resumes, copied logs), whatever order they are read in.
 
-The session that began first owns it, by (start, native id). The others keep a row without text. When an owner turns up
+The session that began first owns it, by (start, declared fork, native id). The others keep a row without text. When an owner turns up
 after a copy was stored, the copy gives its text up and its session is cut again.
 
 Some resumes write the history anew with new ids for what the human said, but the same ids for what the model said.
@@ -29,9 +29,10 @@ def resolve_copy(changes: Changes, row: TurnRow, holders: list[TurnRow]) -> None
         row.status = Status.COPY
 
 
-def rank(session: SessionRow) -> tuple[int, str]:
+def rank(session: SessionRow) -> tuple[int, bool, str]:
     """Sessions in the order in which they own turns. Depends on what they are, not on when they were read."""
-    return (session.started if session.started is not None else _LATE, session.native)
+    started = session.started if session.started is not None else _LATE
+    return (started, session.parent_kind == "fork", session.native)
 
 
 def _ranked(changes: Changes, one: TurnRow, two: TurnRow) -> tuple[TurnRow, TurnRow]:
