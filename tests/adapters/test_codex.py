@@ -455,6 +455,16 @@ def test_a_fork_of_old_versions_is_known_by_the_second_header() -> None:
     assert found.turns[0].key == batch(meta(PARENT), *asked("a")).turns[0].key
 
 
+def test_a_rollout_that_was_migrated_to_the_paginated_form_has_the_keys_it_had() -> None:
+    made = [call("exec_command", "c"), output("c", "Exit code: 1\nOutput:\nbad")]
+    legacy = batch(meta(), *asked("a"), *made, *said("b")).turns
+    asked_item = item("UserMessage", content=[{"type": "text", "text": "a"}])
+    said_item = item("AgentMessage", content=[{"type": "Text", "text": "b"}])
+    rows = [message("user", "a"), asked_item, *made, said_item, message("assistant", "b")]
+    paginated = batch(meta(history_mode="paginated"), *rows).turns
+    assert [plain(turn) for turn in paginated] == [plain(turn) for turn in legacy]
+
+
 def test_equal_prompts_of_unrelated_sessions_have_different_keys() -> None:
     assert batch(meta(), *asked("yes")).turns[0].key != batch(meta(PARENT), *asked("yes")).turns[0].key
 
