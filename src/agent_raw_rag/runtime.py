@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
-from agent_raw_rag.errors import UsageError
+from agent_raw_rag.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -128,7 +128,9 @@ class Runtime:
             if not source.enabled:
                 continue
             folders = [os.path.abspath(os.path.expanduser(folder)) for folder in source.folders]
-            roots = tuple(root for folder in folders for root in row.folder(folder))
+            if folders and row.folder is None:
+                raise ConfigError(f"sources.{name}.folders: the logs of {row.title} cannot be moved.")
+            roots = tuple(root for folder in folders if row.folder for root in row.folder(folder))
             found[name] = (row, roots or row.roots(self.environment, home))
         return found
 

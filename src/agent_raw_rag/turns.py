@@ -89,6 +89,11 @@ class Assembler(Generic[State]):
             self._words(event, session, start, end, state)
         self._settle()
 
+    def current_key(self, session: str) -> str | None:
+        """Key of the session's last turn, while it is open."""
+        current = self._current.get(session)
+        return current.turn.key if current is not None else None
+
     def take_settled(self) -> list[Turn]:
         """The turns settled since the last call, oldest first; they are forgotten here."""
         settled, self._settled = self._settled, []

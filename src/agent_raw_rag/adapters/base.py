@@ -57,6 +57,8 @@ class Adapter:
     """Events of one record. ``state`` is carried along within the source, and changed by this call."""
     start: Callable[[Source], State]
     """The state before a source's first record."""
+    folder: Callable[[str], tuple[Root, ...]] | None = None
+    """``roots`` for one data folder that the user names, whatever the environment says. None: it cannot be moved."""
     environment: tuple[str, ...] = ()
     """The environment variables that ``roots`` reads, for the reference page."""
     formats: tuple[str, ...] = ()

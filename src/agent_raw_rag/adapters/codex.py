@@ -129,6 +129,7 @@ ADAPTER = Adapter(
     classify=classify,
     parse=parse,
     start=start,
+    folder=lambda folder: roots({"CODEX_HOME": folder}, ""),
     environment=("CODEX_HOME",),
     formats=(
         "bare lines (0.29 and before)",

@@ -102,6 +102,7 @@ ADAPTER = Adapter(
     classify=classify,
     parse=parse,
     start=start,
+    folder=lambda folder: (Root(folder.rstrip("/"), _SESSIONS),),
     environment=("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_CONFIG_DIR", "XDG_DATA_HOME"),
     formats=("pi 1 (no entry ids)", "pi 2 and 3 (tree of entries)", "omp 3 and later (title slot)"),
     resume=resume,

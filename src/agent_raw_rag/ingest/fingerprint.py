@@ -56,6 +56,7 @@ def look_database(path: str) -> Look:
 
 def stamp(path: str, position: int) -> str:
     """The mark of what a file holds before ``position``: slot, head and tail, as three hashes."""
+    position = min(position, os.stat(path).st_size)  # a last record's line break may not be written yet
     with open(path, "rb") as stream:
         head = stream.read(min(position, HEAD_BYTES))
         start = max(0, position - TAIL_BYTES)

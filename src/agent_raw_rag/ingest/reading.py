@@ -50,7 +50,7 @@ class Mark:
     session: str
     rollback: Rollback
     after_key: str | None
-    """Key of the session's last turn before it, if that turn is in this batch."""
+    """Key of the session's last turn before it, if this read has seen it."""
     position: int
 
 
@@ -110,7 +110,7 @@ class _Reader:
         if isinstance(event, Message):
             session = event.session or self.state["session"]
             self.assembler.feed(event, session, record.start, record.end, before)
-            self.last_key[session] = event.key
+            self.last_key[session] = self.assembler.current_key(session) or self.last_key.get(session, "")
             self.ready += 1
         elif isinstance(event, Trail):
             self.assembler.feed(event, self.state["session"], record.start, record.end, before)
@@ -118,7 +118,7 @@ class _Reader:
             self._inform(event)
         elif isinstance(event, Rollback):
             session = self.state["session"]
-            self.batch.marks.append(Mark(session, event, self.last_key.get(session), record.end))
+            self.batch.marks.append(Mark(session, event, self.last_key.get(session) or None, record.end))
         else:
             self._count("unknown", event.kind, record.end)
 

@@ -1,7 +1,8 @@
 """JSON lines, streamed from a byte offset: complete lines only, of any length, in constant memory.
 
 Split on ``\\n`` alone (never on U+2028 and its kind), in binary. A last line without a line break is a writer in
-progress and is left for the next read. Transparent for ``.zst``; offsets are those of the unpacked text.
+progress and is left for the next read, unless it is a whole JSON object already: no proper beginning of an object is
+one, so nothing can be missing but the line break. Transparent for ``.zst``; offsets are those of the unpacked text.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ def split_records(blocks: Iterator[bytes], offset: int = 0) -> Iterator[Record |
             start, held, held_bytes, dropped = end, [piece], len(piece), 0
         if dropped + held_bytes > LINE_LIMIT_BYTES:
             held, held_bytes, dropped = [], 0, dropped + held_bytes
+    if held_bytes and not dropped:
+        last = parse_line(b"".join(held), start, start + held_bytes + 1)
+        if isinstance(last, Record):
+            yield last
 
 
 def parse_line(line: bytes, start: int, end: int) -> Record | BadRecord | None:
