@@ -1,0 +1,43 @@
+# Two commands do everything on a machine with Python >= 3.11 and pip: `make demo` and `make test`.
+# uv is installed into .uv/ where it is missing; nothing but the package index is asked for anything.
+
+UV := sh .ci/uv
+RUN := $(UV) run --frozen
+SH := bash
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix docs bench audit clean
+
+help:  ## Say what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | expand -t 10
+
+demo:  ## Ingest the sample logs of all five agents into a throw-away home and run three searches
+	@$(RUN) --no-dev raw-rag demo
+
+test:  ## Run all tests
+	@$(RUN) pytest
+
+check:  ## Style, types, import contract, generated docs
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+	$(RUN) lint-imports
+	$(RUN) python docs/generate.py --check
+
+fix:  ## Apply what the formatter and the linter can do by themselves
+	$(RUN) ruff format .
+	$(RUN) ruff check --fix .
+
+docs:  ## Generate the reference pages again
+	$(RUN) python docs/generate.py
+
+bench:  ## Run the benchmarks; LOGS=folder of real logs, where one needs them
+	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(RUN) python $$file $(LOGS) || exit 1; done
+
+audit:  ## Build wheel and sdist and look for private data in them
+	rm -rf build/audit
+	$(UV) build --quiet --out-dir build/audit
+	$(RUN) python tools/audit.py build/audit
+
+clean:  ## Remove everything that was made here
+	rm -rf .venv .uv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache

@@ -1,0 +1,430 @@
+"""Writes the reference pages from the running product, so that they cannot drift from it.
+
+``docs/generate.py`` writes; ``docs/generate.py --check`` says what differs and exits 1. The layer table of AGENTS.md stands
+between two marks and is written too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import asyncio
+import difflib
+import importlib
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+COMMANDS = {
+    "raw-rag": "agent_raw_rag.cli.app",
+    "raw-rag-ingest": "agent_raw_rag.cli.ingest",
+    "agent-raw-rag-mcp": "agent_raw_rag.server.stdio",
+}
+TABLES = {
+    "meta": "Facts about the store as a whole.",
+    "sources": "One log file or one foreign database each, with what it looked like when it was read last.",
+    "cursors": "Where reading a source goes on; for a foreign database one row a session.",
+    "sessions": "One conversation of one agent each.",
+    "turns": "One contribution of one speaker each: the text that is kept.",
+    "chunks": "Windows of 256 tokens over a session's turns: what is ranked.",
+    "dropped_chunks": "Chunks that were cut anew, for the lexical index to follow.",
+    "vectors": "One vector for each text in each vector space.",
+    "quarantine": "Stretches of sources that are no records, with the reason.",
+}
+
+
+def main() -> int:
+    """Write, or with ``--check`` compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if anything differs")
+    check = parser.parse_args().check
+    stale = [path for path, text in pages().items() if _differs(path, text, write=not check)]
+    if check and stale:
+        print("Generated pages differ from the product. Run `make docs`.", file=sys.stderr)
+    return 1 if check and stale else 0
+
+
+def pages() -> dict[Path, str]:
+    """Every generated file with the text it must have."""
+    written = {REFERENCE / f"{name}.md": _page(make()) for name, make in PAGES.items()}
+    return written | {ROOT / "AGENTS.md": _between_marks(ROOT / "AGENTS.md", "layers", layer_table())}
+
+
+def _differs(path: Path, text: str, *, write: bool) -> bool:
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    if old == text:
+        return False
+    name = path.relative_to(ROOT).as_posix()
+    if write:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {name}")
+    else:
+        difference = difflib.unified_diff(
+            old.splitlines(), text.splitlines(), name, f"{name} (product)", lineterm="", n=1
+        )
+        print("\n".join(list(difference)[:60]))
+    return True
+
+
+# ---------------------------------------------------------------- pages
+
+
+def cli() -> Iterable[str]:
+    """Every command's own help."""
+    yield "# Commands"
+    yield "Each command's own `--help`. Exit codes: 0 done, 1 something failed, 2 wrong use."
+    for program, module in COMMANDS.items():
+        yield f"## {program}"
+        yield _fenced("text", _help(program, module))
+        for command in _subcommands(module):
+            yield f"### {program} {command}"
+            yield _fenced("text", _help(program, module, command))
+
+
+def mcp_tools() -> Iterable[str]:
+    """The tools as a client sees them."""
+    from agent_raw_rag.runtime import Runtime
+    from agent_raw_rag.server.app import build
+
+    server = build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/")
+    tools = [
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in asyncio.run(server.list_tools())
+    ]
+    size = sum(len(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in tools)
+    yield "# MCP tools"
+    yield f"What `agent-raw-rag-mcp` offers over stdio: {len(tools)} tools, {size:,} characters of definitions in all."
+    yield "## Server instructions"
+    yield _fenced("text", server.instructions or "")
+    for tool in tools:
+        yield f"## {tool['name']}"
+        yield tool.get("description", "")
+        yield _rows(("argument", "type", "default", "meaning"), _arguments(tool["inputSchema"]))
+        hints = tool.get("annotations", {})
+        yield "Annotations: " + ", ".join(f"`{name}: {json.dumps(value)}`" for name, value in hints.items()) + "."
+        yield "Structured output:"
+        yield _rows(("key", "type"), _outputs(tool["outputSchema"]))
+        for name, part in tool["outputSchema"].get("$defs", {}).items():
+            yield f"Each {name}: {part.get('description', '')}"
+            yield _rows(("key", "type"), _outputs(part))
+
+
+def config() -> Iterable[str]:
+    """All keys of the configuration file and all environment variables."""
+    from agent_raw_rag import config as module
+
+    yield "# Configuration"
+    yield (
+        "One TOML file: `--config FILE`, else the file that `RAW_RAG_CONFIG` names, else `~/.agent-raw-rag/config.toml` if it"
+        " exists.\nEvery key has a default; an unknown key or a value of a wrong type is an error (exit code 2)."
+    )
+    for name, field in module.Settings.model_fields.items():
+        if name in ("home", "file"):
+            continue
+        section = module.SourceSettings if name == "sources" else field.annotation
+        assert isinstance(section, type)
+        assert issubclass(section, BaseModel)
+        yield f"## [{name}.AGENT]" if name == "sources" else f"## [{name}]"
+        yield inspect.getdoc(section) or ""
+        yield _rows(("key", "type", "default", "meaning"), _keys(section))
+    yield "## Environment variables"
+    yield _rows(("variable", "meaning"), ((f"`{name}`", meaning) for name, meaning in _variables()))
+
+
+def schema() -> Iterable[str]:
+    """Tables and columns of a store that was made just now."""
+    from agent_raw_rag.store.connection import connect
+    from agent_raw_rag.store.migrations import NAMES
+
+    yield "# Store"
+    yield "One SQLite file, `~/.agent-raw-rag/raw_rag.db`, in write-ahead-log mode. Instants are milliseconds since 1970, UTC."
+    yield "Migrations, in order: " + ", ".join(f"`{name}`" for name in NAMES) + "."
+    with tempfile.TemporaryDirectory() as folder:
+        connection = connect(os.path.join(folder, "raw_rag.db"), write=True)
+        names = [
+            row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+        ]
+        for table in names:
+            if table.startswith(("sqlite_", "_")):
+                continue
+            yield f"## {table}"
+            yield TABLES[table]
+            yield _rows(("column", "type", "default", "note"), _columns(connection, table))
+        connection.close()
+
+
+def adapters() -> Iterable[str]:
+    """One row an agent."""
+    from agent_raw_rag.adapters.registry import adapters as rows
+
+    yield "# Adapters"
+    yield "One row an agent, as the registry holds it. Folders are looked at if they exist; nothing has to be set."
+    for name, row in rows().items():
+        yield f"## {row.title}"
+        yield f"Agent name: `{name}`."
+        yield _rows(
+            ("folder", "files in it"),
+            ((f"`{root.path}`", ", ".join(f"`{glob}`" for glob in root.patterns)) for root in row.roots({}, "~")),
+        )
+        moved = ", ".join(f"`{variable}`" for variable in row.environment)
+        yield f"Moved by: {moved or 'nothing'}."
+        yield "Formats:"
+        yield "\n".join(f"- {form}".replace("<", "\\<") for form in row.formats)
+        yield f"Resume: `{row.resume('SESSION')}`." if row.resume else "Resume: no command."
+
+
+def redaction_rules() -> Iterable[str]:
+    """The rule table. Examples stay templates: no secret is written out."""
+    from agent_raw_rag.sanitize.rules import RULES
+
+    yield "# Redaction rules"
+    yield (
+        f"{len(RULES)} rules, in order: of two that match the same place the first one names the mask, `[redacted:kind]`.\n"
+        "In the examples `{a36}` stands for 36 made-up letters and digits (`a` letters and digits, `b` base64, `d` digits,"
+        " `h` hex, `l` lower case,\n`u` upper case, `w` with `_` and `-`); what is masked stands between « and »."
+    )
+    yield _rows(
+        ("kind", "keywords", "example", "stays"),
+        (
+            (
+                f"`{rule.kind}`",
+                " ".join(_code(word) for word in rule.keywords),
+                _code(rule.example),
+                _code(rule.counter),
+            )
+            for rule in RULES
+        ),
+    )
+
+
+def errors() -> Iterable[str]:
+    """The error tree."""
+    from agent_raw_rag import errors as module
+
+    classes = [kind for _, kind in inspect.getmembers(module, inspect.isclass) if issubclass(kind, module.RawRagError)]
+    yield "# Errors"
+    yield (
+        "Every error raised on purpose, with what is wrong and a hint what to do. A command prints it on stderr and ends with the"
+        " exit code;\nan MCP tool returns it as a tool error with the code."
+    )
+    yield _rows(
+        ("error", "code", "exit code", "meaning"),
+        (
+            (f"`{kind.__name__}`", f"`{kind.code}`", str(kind.exit_status), (inspect.getdoc(kind) or "").split("\n")[0])
+            for kind in sorted(classes, key=lambda kind: inspect.getsourcelines(kind)[1])
+        ),
+    )
+    tree = (module.__doc__ or "").split("\n\n")[1]
+    yield _fenced("text", tree)
+
+
+def layers() -> Iterable[str]:
+    """The import contract."""
+    yield "# Layers"
+    yield "A package imports only from lower layers; packages of one layer do not import each other, apart from `config` and `log` (`make check`)."
+    yield layer_table()
+    yield "## Doors"
+    yield "A library behind a door is imported by these packages only."
+    contracts = _contracts()
+    doors = [one for one in contracts if one["type"] == "protected"]
+    yield _rows(
+        ("library", "packages"),
+        ((_names(one["protected_modules"]), _names(one["allowed_importers"])) for one in doors),
+    )
+    pure = next(one for one in contracts if one["id"] == "pure")
+    yield "## Pure packages"
+    yield f"{_names(pure['source_modules'])} import none of {_names(pure['forbidden_modules'])}."
+
+
+# ---------------------------------------------------------------- parts
+
+
+def layer_table() -> str:
+    """Layer, package and purpose: from the import contract and the packages' own docstrings. The top layer comes first."""
+    contract = next(one for one in _contracts() if one["id"] == "layers")
+    rows = []
+    for number, layer in enumerate(contract["layers"]):
+        for package in layer.replace("|", ":").split(":"):
+            rows.append((str(len(contract["layers"]) - number), f"`{package.strip()}`", _purpose(package.strip())))
+    return _rows(("layer", "package", "what it is"), rows)
+
+
+def _purpose(package: str) -> str:
+    """First sentence of a package's docstring, read without importing it."""
+    folder = ROOT / "src" / "agent_raw_rag"
+    file = folder / package / "__init__.py" if (folder / package).is_dir() else folder / f"{package}.py"
+    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    first = " ".join(text.split("\n\n")[0].split())
+    return re.split(r"(?<=[a-z0-9)])[.;] ", first)[0].rstrip(".").replace("``", "`")
+
+
+def _contracts() -> list[dict[str, Any]]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = project["tool"]["importlinter"]["contracts"]
+    return found
+
+
+def _names(modules: list[str]) -> str:
+    return ", ".join(f"`{name.removeprefix('agent_raw_rag.')}`" for name in modules)
+
+
+def _subcommands(module: str) -> list[str]:
+    """Names of a program's commands, as its help lists them."""
+    app = getattr(importlib.import_module(module), "app", None)
+    if app is None:
+        return []
+    from typer.main import get_command
+
+    return [name for name, command in getattr(get_command(app), "commands", {}).items() if not command.hidden]
+
+
+def _help(program: str, module: str, *arguments: str) -> str:
+    """What ``--help`` prints, without colours and boxes, 100 columns wide."""
+    code = f"import sys; sys.argv[0] = {program!r}; from {module} import main; sys.exit(main())"
+    environment = {
+        **os.environ,
+        "TYPER_USE_RICH": "0",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "HOME": "/nowhere",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments, "--help"], capture_output=True, text=True, env=environment, check=False
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"{program} {' '.join(arguments)} --help failed:\n{done.stderr}")
+    return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+
+
+def _arguments(schema: dict[str, Any]) -> Iterable[tuple[str, ...]]:
+    required = schema.get("required", [])
+    for name, one in schema.get("properties", {}).items():
+        kind = one.get("type") or "/".join(choice.get("type", "?") for choice in one.get("anyOf", []))
+        kind = " or ".join(kind) if isinstance(kind, list) else kind
+        default = "required" if name in required else _code(json.dumps(one["default"])) if "default" in one else "none"
+        meaning = one.get("description", "")
+        if "enum" in one:
+            meaning = f"{meaning} One of: {', '.join(_code(str(value)) for value in one['enum'])}."
+        yield f"`{name}`", kind, default, meaning.strip()
+
+
+def _outputs(schema: dict[str, Any]) -> Iterable[tuple[str, ...]]:
+    return ((f"`{name}`", _json_type(one)) for name, one in schema.get("properties", {}).items())
+
+
+def _json_type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"].rpartition("/")[2])
+    kind = schema.get("type", "any")
+    if kind == "array" or (isinstance(kind, list) and "array" in kind):
+        name = f"list of {_json_type(schema.get('items', {}))}"
+    elif isinstance(schema.get("additionalProperties"), dict):
+        name = f"object of {_json_type(schema['additionalProperties'])}"
+    else:
+        name = " or ".join(kind) if isinstance(kind, list) else kind
+    return f"{name} or null" if isinstance(kind, list) and "null" not in name else name
+
+
+def _keys(section: type[BaseModel]) -> Iterable[tuple[str, ...]]:
+    for name, field in section.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        yield f"`{name}`", _type(field.annotation, field.metadata), _code(_toml(default)), field.description or ""
+
+
+def _type(annotation: Any, metadata: list[Any]) -> str:
+    if get_origin(annotation) is Literal:
+        return " or ".join(_code(_toml(value)) for value in get_args(annotation))
+    name = {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(annotation, "list of texts")
+    least = next((str(one.ge) for one in metadata if getattr(one, "ge", None) is not None), "")
+    most = next((str(one.le) for one in metadata if getattr(one, "le", None) is not None), "")
+    return f"{name}, {least} to {most}" if least and most else f"{name}, {least} or more" if least else name
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value)
+
+
+def _variables() -> Iterable[tuple[str, str]]:
+    from agent_raw_rag import config as module
+    from agent_raw_rag.adapters.registry import adapters as rows
+
+    yield module.HOME_VARIABLE, "The home folder: store, indexes and configuration. Default `~/.agent-raw-rag`."
+    yield module.CONFIG_VARIABLE, "The configuration file. A missing one is an error."
+    yield module.STORE_VARIABLE, "The store's SQLite file; wins over `store.path`."
+    yield "RAW_RAG_LOG", "How much is logged on stderr: `DEBUG`, `INFO`, `WARNING` (default) or `ERROR`."
+    moving: dict[str, list[str]] = {}
+    for row in rows().values():
+        for variable in row.environment:
+            moving.setdefault(variable, []).append(row.title)
+    for variable, titles in moving.items():
+        yield variable, f"Moves the logs of {' and of '.join(titles)}, as it does for the agent itself."
+
+
+def _columns(connection: Any, table: str) -> Iterable[tuple[str, ...]]:
+    foreign = {row["from"]: f"→ `{row['table']}`" for row in connection.execute(f"PRAGMA foreign_key_list({table})")}
+    unique = {row["name"] for row in connection.execute(f"PRAGMA index_list({table})") if row["unique"]}
+    alone = [[one["name"] for one in connection.execute(f"PRAGMA index_info('{index}')")] for index in sorted(unique)]
+    for row in connection.execute(f"PRAGMA table_info({table})"):
+        notes = ["primary key"] if row["pk"] else []
+        notes += ["not null"] if row["notnull"] and not row["pk"] else []
+        notes += ["unique"] if [row["name"]] in alone and not row["pk"] else []
+        notes += [foreign[row["name"]]] if row["name"] in foreign else []
+        yield f"`{row['name']}`", row["type"], _code(row["dflt_value"]) if row["dflt_value"] else "", ", ".join(notes)
+
+
+def _page(parts: Iterable[str]) -> str:
+    title, *rest = parts
+    note = "<!-- Generated by docs/generate.py; do not edit. -->"
+    return "\n\n".join([title, note, *(part.strip("\n") for part in rest if part)]) + "\n"
+
+
+def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
+    )
+
+
+def _code(text: str) -> str:
+    """A code span, whatever backticks the text holds."""
+    text = text.replace("\n", "⏎")
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def _between_marks(path: Path, mark: str, text: str) -> str:
+    page = path.read_text(encoding="utf-8")
+    begin, end = f"<!-- {mark}: generated -->", f"<!-- /{mark} -->"
+    head, rest = page.split(begin)
+    return f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}"
+
+
+PAGES: dict[str, Callable[[], Iterable[str]]] = {
+    "cli": cli,
+    "mcp-tools": mcp_tools,
+    "config": config,
+    "schema": schema,
+    "adapters": adapters,
+    "redaction-rules": redaction_rules,
+    "errors": errors,
+    "layers": layers,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
