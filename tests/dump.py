@@ -16,7 +16,8 @@ QUERIES = {
                    c.started, c.ended, c.roles FROM chunks c JOIN sessions s ON s.id = c.session_id
                  ORDER BY s.agent, s.native, c.place""",
     "tallies": "SELECT agent, shape, tally FROM sources WHERE tally <> '{}' ORDER BY path",
-    "quarantine": "SELECT start, end, reason FROM quarantine ORDER BY source_id, start",
+    "quarantine": """SELECT o.shape, q.start, q.end, q.reason FROM quarantine q JOIN sources o ON o.id = q.source_id
+                     ORDER BY o.path, q.start""",
 }
 
 
@@ -26,3 +27,14 @@ def dump(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
 
 def as_text(connection: sqlite3.Connection) -> str:
     return json.dumps(dump(connection), ensure_ascii=False, indent=1)
+
+
+def differences(one: dict[str, list[tuple[Any, ...]]], two: dict[str, list[tuple[Any, ...]]]) -> list[str]:
+    """The rows that only one of two dumps has; [] where they are equal."""
+    found = []
+    for name in one:
+        only = [("+", row) for row in two[name] if row not in one[name]] + [("-", row) for row in one[name] if row not in two[name]]
+        found += [f"{sign} {name} {row}" for sign, row in only]
+        if not only and one[name] != two[name]:
+            found.append(f"{name}: other order or number of equal rows")
+    return found

@@ -54,11 +54,6 @@ class SanitizeSettings(_Section):
     error_tail_lines: Annotated[int, Field(ge=0, le=200)] = Field(
         15, description="Output lines kept of a failed command."
     )
-    thinking_tokens: Annotated[int, Field(ge=0)] = Field(512, description="Thinking up to this length is kept whole.")
-    thinking_head: Annotated[int, Field(ge=0)] = Field(
-        128, description="Tokens kept of the beginning of longer thinking."
-    )
-    thinking_tail: Annotated[int, Field(ge=0)] = Field(256, description="Tokens kept of its end.")
 
 
 class SearchSettings(_Section):

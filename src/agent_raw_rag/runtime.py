@@ -52,6 +52,16 @@ class Ask:
     session: str | None = None
 
 
+@dataclass(frozen=True)
+class ProjectItem:
+    """A project in a list."""
+
+    project: str
+    sessions: int
+    last: str | None
+    """Time of its last turn."""
+
+
 @dataclass
 class Runtime:
     """One process's view of one store. Safe to use from several threads."""
@@ -121,7 +131,7 @@ class Runtime:
         from agent_raw_rag.adapters.registry import adapters
         from agent_raw_rag.config import SourceSettings
 
-        home = os.path.expanduser("~")
+        home = self.environment.get("HOME") or os.path.expanduser("~")
         found: dict[str, tuple[Adapter, tuple[Root, ...]]] = {}
         for name, row in adapters().items():
             source = self.settings.sources.get(name, SourceSettings())
@@ -168,6 +178,19 @@ class Runtime:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder)
             return run.forget(scope, dry_run=dry_run)
 
+    def forget_scope(self, ask: Ask) -> Scope:
+        """The part of the store that filters name, with the sub-agents of a session.
+
+        Raises:
+            UsageError: an unknown agent or date.
+            NotFoundError: no such session.
+        """
+        from agent_raw_rag.ingest.forget import with_sub_agents
+
+        scope = self.scope(ask)
+        family = (number for session in scope.sessions for number in with_sub_agents(self.reader, session))
+        return replace(scope, sessions=tuple(family))
+
     def _chosen(self, agents: list[str] | None) -> dict[str, tuple[Adapter, tuple[Root, ...]]]:
         from agent_raw_rag.adapters.registry import adapter
 
@@ -187,13 +210,7 @@ class Runtime:
 
         keep, windows = self.settings.sanitize, self.settings.chunks
         return IngestOptions(
-            Options(
-                redact=keep.redact,
-                error_tail_lines=keep.error_tail_lines,
-                thinking_tokens=keep.thinking_tokens,
-                thinking_head=keep.thinking_head,
-                thinking_tail=keep.thinking_tail,
-            ),
+            Options(redact=keep.redact, error_tail_lines=keep.error_tail_lines),
             Windows(windows.size, windows.overlap),
         )
 
@@ -249,7 +266,8 @@ class Runtime:
         """The turns around one."""
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         before, after = _within("before", before, 2, 0, 200), _within("after", after, 2, 0, 200)
-        return self.browser.context(session, turn, before, after, budget, _within("offset", offset, 0, 0, 1 << 40))
+        turn, offset = _within("turn", turn, 1, 1, 1 << 40), _within("offset", offset, 0, 0, 1 << 40)
+        return self.browser.context(session, turn, before, after, budget, offset)
 
     def show(self, session: str) -> TurnsResult:
         """All turns of a session."""
@@ -260,6 +278,14 @@ class Runtime:
         return [
             replace(item, resume=self._resume(item.agent, item.session, item.cwd, item.parent_kind))
             for item in self.browser.sessions(self.scope(ask), limit)
+        ]
+
+    def projects(self) -> list[ProjectItem]:
+        """The projects there are, with what is in them."""
+        from agent_raw_rag.search.zone import shown
+
+        return [
+            ProjectItem(project, sessions, shown(last, self.zone)) for project, sessions, last in self.reader.projects()
         ]
 
     def project_names(self, limit: int = 30) -> list[str]:
@@ -281,6 +307,11 @@ class Runtime:
             agent,
             self.zone,
         )
+
+    def check_store(self) -> list[str]:
+        """What SQLite finds wrong with the store's file; empty: nothing. Reads all of it."""
+        rows = self.reader.connection.execute("PRAGMA quick_check").fetchall()
+        return [] if [row[0] for row in rows] == ["ok"] else [str(row[0]) for row in rows]
 
     @property
     def browser(self) -> Browser:

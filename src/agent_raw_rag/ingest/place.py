@@ -46,15 +46,16 @@ def _note_time(session: SessionRow, turn: CleanTurn) -> None:
 
 
 def _again(changes: Changes, mine: TurnRow, turn: CleanTurn) -> None:
+    if mine.status is Status.FORGOTTEN:
+        return
     ours = mine.source_id == changes.source_id
     same_place = ours and (changes.whole or mine.start == turn.start)
     homeless = (ours and mine.start is None) or mine.source_id in changes.gone
-    if not (same_place or homeless or mine.open):
-        return
-    changed = text_hash(turn.text) != mine.text_hash or mine.open != (not turn.settled)
-    if mine.status is Status.LIVE and changed and (same_place or mine.open):
+    says_else = text_hash(turn.text) != mine.text_hash or mine.open != (not turn.settled)
+    if mine.open or (same_place and says_else):
         changes.writer.update_turn(mine, turn, changes.source_id)
-        changes.touch(mine.session_id, mine.ordinal)
         _note_time(changes.session_by_id(mine.session_id), turn)
-    elif (mine.start, mine.end) != (turn.start, turn.end):
+        if mine.status is Status.LIVE and says_else:
+            changes.touch(mine.session_id, mine.ordinal)
+    elif (homeless or same_place) and (mine.start, mine.end) != (turn.start, turn.end):
         changes.writer.move_turn(mine.id, changes.source_id, turn.start, turn.end)

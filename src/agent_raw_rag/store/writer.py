@@ -84,21 +84,21 @@ class Writer:
         """Append a turn to its session. ``session``'s counters are moved on; save it at the end of the batch."""
         session.turns += 1
         session.exchange += turn.role in (Role.USER, Role.TASK)
-        text = turn.text if status is Status.LIVE else ""
+        live = status is Status.LIVE
         row = TurnRow(
             id=0, session_id=session.id, ordinal=session.turns, exchange=session.exchange, role=turn.role,
             time=turn.time, text_hash=text_hash(turn.text), key=key_hash(session.agent, turn.key), status=status,
-            open=not turn.settled, abandoned=0, branch_from=None, start_token=session.tokens, tokens=0,
-            source_id=source_id, start=turn.start, end=turn.end,
+            open=not turn.settled, abandoned=0, branch_from=None, start_token=session.tokens if live else 0,
+            tokens=0, source_id=source_id, start=turn.start, end=turn.end,
         )  # fmt: skip
         cursor = self.connection.execute(
             """INSERT INTO turns (session_id, ordinal, exchange, role, time, text, text_hash, key, status, open,
                  start_token, source_id, start, end, record_ids, trail, redactions)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
-                row.session_id, row.ordinal, row.exchange, row.role.value, row.time, text, row.text_hash, row.key,
-                status, row.open, row.start_token, source_id, row.start, row.end, json.dumps(turn.record_ids),
-                _trail(turn), " ".join(turn.redactions),
+                row.session_id, row.ordinal, row.exchange, row.role.value, row.time, turn.text if live else "",
+                row.text_hash, row.key, status, row.open, row.start_token, source_id, row.start, row.end,
+                json.dumps(turn.record_ids), _trail(turn), " ".join(turn.redactions) if live else "",
             ),
         )  # fmt: skip
         row.id = cursor.lastrowid or 0
@@ -106,13 +106,13 @@ class Writer:
 
     def update_turn(self, row: TurnRow, turn: CleanTurn, source_id: int) -> None:
         """Replace what a turn says and where it stands. Its number, status and token range stay."""
-        text = turn.text if row.status is Status.LIVE else ""
+        live = row.status is Status.LIVE
         self.connection.execute(
             """UPDATE turns SET text = ?, text_hash = ?, open = ?, time = ?, source_id = ?, start = ?, end = ?,
                  record_ids = ?, trail = ?, redactions = ? WHERE id = ?""",
             (
-                text, text_hash(turn.text), not turn.settled, turn.time, source_id, turn.start, turn.end,
-                json.dumps(turn.record_ids), _trail(turn), " ".join(turn.redactions), row.id,
+                turn.text if live else "", text_hash(turn.text), not turn.settled, turn.time, source_id, turn.start,
+                turn.end, json.dumps(turn.record_ids), _trail(turn), " ".join(turn.redactions) if live else "", row.id,
             ),
         )  # fmt: skip
 
@@ -125,7 +125,7 @@ class Writer:
     def set_status(self, turn_id: int, status: Status) -> None:
         """Make a turn a copy or a tombstone: its text goes."""
         self.connection.execute(
-            "UPDATE turns SET status = ?, text = '', tokens = 0, open = 0 WHERE id = ?", (status, turn_id)
+            "UPDATE turns SET status = ?, text = '', start_token = 0, tokens = 0, redactions = '' WHERE id = ?", (status, turn_id)
         )
 
     def renumber(self, turn_id: int, ordinal: int, exchange: int) -> None:
