@@ -1,0 +1,91 @@
+"""Puts what an Antigravity conversation is made of into one order: its folder, then its steps.
+
+From here on there are five kinds of records. ``place``: the folder. ``step``: a line of a transcript. ``row``: a step of the
+database. ``prompt``: a row of the prompt history, where there is no transcript. ``artifact``: a document that the agent
+wrote. Their bytes are places in this order, as lines need not stand in the order of the steps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from agent_raw_rag.adapters._antigravity_place import folder_of, usable
+from agent_raw_rag.adapters._antigravity_proto import workspace
+from agent_raw_rag.adapters._antigravity_text import arguments, metadata_time
+from agent_raw_rag.adapters.base import mapping, sequence
+from agent_raw_rag.models import Record
+
+Piece = dict[str, Any]
+
+FULL, CLIPPED = "/transcript_full.jsonl", "/transcript.jsonl"
+TRANSCRIPTS = (FULL, CLIPPED)
+
+
+def arrange(records: list[Record]) -> list[Record]:
+    """The records of one conversation, in order; a step that was written several times as it was last."""
+    origin = records[0].origin if records else ""
+    if "/" not in origin:
+        pieces = _database(records)
+    elif origin.endswith(".md"):
+        pieces = _artifact(records)
+    else:
+        pieces = _conversation(records)
+    return [Record(piece, place, place + 1, origin) for place, piece in enumerate(pieces)]
+
+
+def _conversation(records: list[Record]) -> Iterator[Piece]:
+    steps = [record for record in records if record.origin.endswith(TRANSCRIPTS)]
+    around = [record for record in records if not record.origin.endswith(TRANSCRIPTS)]
+    if not steps:
+        history = (record.data for record in around if record.origin.endswith("/history.jsonl"))
+        yield from ({"kind": "prompt", "data": row} for row in history)
+        return
+    conversation = "".join(steps[0].origin.rpartition("/brain/")[2].split("/")[:1])
+    yield {"kind": "place", "cwd": folder_of(conversation, around, _calls(steps))}
+    yield from _steps(steps)
+
+
+def _steps(records: list[Record]) -> Iterator[Piece]:
+    """By number. Two lines are one step if number, type and source agree; then the later one counts."""
+    latest: dict[tuple[object, ...], Record] = {}
+    for place, record in enumerate(records):
+        data = record.data
+        number = _number(data)
+        same = (number, str(data.get("type")), str(data.get("source"))) if number is not None else ("", place)
+        latest[same] = record
+    again: Counter[int] = Counter()
+    for record in sorted(latest.values(), key=lambda record: _order(_number(record.data))):
+        number = _number(record.data)
+        times = 0 if number is None else again[number]
+        again.update(() if number is None else (number,))
+        twice = record.origin.endswith(CLIPPED)
+        yield {"kind": "step", "number": number, "times": times, "twice": twice, "data": record.data}
+
+
+def _number(data: Piece) -> int | None:
+    number = data.get("step_index")
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def _order(number: int | None) -> tuple[bool, int]:
+    return number is None, number or 0
+
+
+def _calls(records: list[Record]) -> Iterator[Piece]:
+    for record in records:
+        for call in sequence(record.data.get("tool_calls")):
+            yield mapping(arguments(mapping(call).get("args"), record.origin.endswith(CLIPPED)))
+
+
+def _database(records: list[Record]) -> Iterator[Piece]:
+    places = (workspace(record.data.get("blob")) for record in records if record.data.get("kind") == "metadata")
+    yield {"kind": "place", "cwd": next((place for found in places if (place := usable(found))), None)}
+    yield from (record.data for record in records if record.data.get("kind") == "row")
+
+
+def _artifact(records: list[Record]) -> Iterator[Piece]:
+    written = next((metadata_time(record.data) for record in records[1:] if metadata_time(record.data)), None)
+    name = records[0].origin.rpartition("/")[2]
+    yield {"kind": "artifact", "name": name, "text": records[0].data.get("text"), "time": written}

@@ -1,0 +1,151 @@
+"""Antigravity: the command line, the desktop app and the IDE, each with a folder of its own under ``~/.gemini``.
+
+A conversation lies there up to four times: a full transcript, a clipped one, a database with protobuf, and the prompt history.
+A step is the same step in all of them, so its key is made of the conversation and the step's number, and the sources
+are read best first. Documents that the agent wrote (plan, tasks, walkthrough) are something it said: one turn a file, which
+is written over when the file is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from agent_raw_rag.adapters import _antigravity_proto as proto
+from agent_raw_rag.adapters._antigravity_arrange import CLIPPED, FULL, arrange
+from agent_raw_rag.adapters._antigravity_steps import Step, artifact, history_prompt, step_events
+from agent_raw_rag.adapters._antigravity_text import human_words
+from agent_raw_rag.adapters.base import Adapter, Family, Root, State, mapping, string
+from agent_raw_rag.models import Event, Record, Role, SessionInfo, Shape, Source, Text
+
+AGENT = "antigravity"
+
+FOLDERS = ("antigravity-cli", "antigravity", "antigravity-ide")
+LOGS = ".system_generated/logs"
+
+
+def roots(environment: Mapping[str, str], home: str) -> tuple[Root, ...]:
+    """One folder for all three programs: they share the list of projects."""
+    return folder(f"{home}/.gemini")
+
+
+def folder(path: str) -> tuple[Root, ...]:
+    """A folder that stands for ``~/.gemini``, or for that of one of the programs in it."""
+    parent, _, name = path.rpartition("/")
+    base, programs = (parent, (name,)) if name in FOLDERS else (path, FOLDERS)
+    inside = (f"brain/*/{LOGS}{FULL}", f"brain/*/{LOGS}{CLIPPED}", "conversations/*.db", "brain/*/*.md")
+    return (Root(base, tuple(f"{program}/{pattern}" for program in programs for pattern in inside)),)
+
+
+def classify(root: Root, path: str) -> Source | None:
+    """A transcript, a conversation's database, or a document that the agent wrote."""
+    match path.split("/"):
+        case [program, "brain", conversation, ".system_generated", "logs", name] if f"/{name}" in (FULL, CLIPPED):
+            around = ("history.jsonl", "cache/last_conversations.json", "log/*.log")
+            companions = (*(f"{program}/{file}" for file in around), "config/projects/*.json")
+            full = f"/{name}" == FULL
+            return _source(root, path, conversation, "full" if full else "clipped", "0" if full else "1", companions)
+        case [_, "conversations", name] if name.endswith(".db"):
+            return _source(root, path, name.removesuffix(".db"), "database", "2", shape=Shape.DATABASE)
+        case [_, "brain", conversation, name] if name.endswith(".md"):
+            return _source(root, path, conversation, "artifact", "3", (f"{path}.metadata.json",))
+    return None
+
+
+def _source(
+    root: Root, path: str, conversation: str, variant: str, order: str,
+    companions: tuple[str, ...] = (), shape: Shape = Shape.DOCUMENT,
+) -> Source | None:  # fmt: skip
+    if path.partition("/")[0] not in FOLDERS:
+        return None
+    return Source(
+        AGENT, f"{root.path}/{path}", root.path, shape,
+        variant=variant, session=conversation, companions=companions, order=order,
+    )  # fmt: skip
+
+
+def start(source: Source) -> State:
+    """Nothing was said yet."""
+    return {
+        "session": source.session,
+        "version": None,
+        "variant": source.variant,
+        "started": False,  # the time of the first step was told
+        "asked": False,  # there was a prompt
+        "task": False,  # and the first one came from another agent
+        "thoughts": (),  # of steps that did nothing but think: they go with the next one
+        "calls": (),  # [call id, tool] of the calls without a result
+    }
+
+
+def parse(record: Record, state: State) -> Iterable[Event]:
+    """Events of one arranged record."""
+    piece = record.data
+    match piece.get("kind"):
+        case "place":
+            cwd = string(piece.get("cwd"))
+            return (SessionInfo(session=state["session"], cwd=cwd),) if cwd else ()
+        case "step":
+            return step_events(Step(piece, state))
+        case "row":
+            return _row(piece, state)
+        case "prompt":
+            return history_prompt(mapping(piece.get("data")), state)
+        case "artifact":
+            return artifact(piece, state)
+    return ()
+
+
+def _row(row: dict[str, Any], state: State) -> Iterator[Event]:
+    """A step of the database: its words, best effort."""
+    step = Step({"number": row.get("idx"), "time": proto.step_time(row.get("metadata"))}, state)
+    payload = row.get("step_payload")
+    if row.get("step_type") == proto.USER_STEP:
+        words = human_words(proto.prompt_words(payload))
+        yield from step.asked(Role.USER, words)
+    elif row.get("step_type") == proto.ANSWER_STEP:
+        words = proto.answer_words(payload)
+        yield from step.answered(proto.answer_thoughts(payload), (Text(words),) if words else ())
+
+
+_STAMP = (
+    "count(*) || '.' || sum(coalesce(status, 0)) || '.' || sum(length(coalesce(step_payload, ''))) || '.' || max(idx)"
+)
+_STEPS = "SELECT 'row' AS kind, * FROM steps ORDER BY idx"
+_BLOB = "SELECT 'metadata' AS kind, data AS blob FROM trajectory_metadata_blob"
+
+FAMILIES = (
+    Family(
+        name="steps",
+        tables=("steps", "trajectory_metadata_blob"),
+        sessions=f"SELECT '' AS session, {_STAMP} AS stamp FROM steps HAVING count(*) > 0",
+        records=(_BLOB, _STEPS),
+    ),
+    Family(
+        name="bare",
+        tables=("steps",),
+        sessions=f"SELECT '' AS session, {_STAMP} AS stamp FROM steps HAVING count(*) > 0",
+        records=(_STEPS,),
+    ),
+)
+"""One conversation a database; the sizes of the payloads are in the rows' heads, so that they need not be read."""
+
+ADAPTER = Adapter(
+    agent=AGENT,
+    title="Antigravity",
+    roots=roots,
+    classify=classify,
+    parse=parse,
+    start=start,
+    formats=(
+        "transcript_full.jsonl",
+        "transcript.jsonl (clipped)",
+        "conversations/<id>.db (SQLite with protobuf; words only)",
+        "documents in brain/<id>/",
+        "history.jsonl (prompts only)",
+    ),
+    arrange=arrange,
+    families=FAMILIES,
+    folder=folder,
+    resume=lambda conversation: f"agy --conversation {conversation}",
+)
