@@ -7,6 +7,7 @@ Usage: ``python tools/audit.py FOLDER_OR_FILE...``
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -15,6 +16,8 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+import zstandard
 
 from agent_raw_rag.sanitize.redact import redact
 
@@ -125,18 +128,20 @@ def _problems(entry: Entry) -> Iterator[str]:
         yield "does not belong in a package"
     if len(entry.data) > LARGEST:
         yield f"{len(entry.data) / 1e6:.0f} MB"
-    text = _text(entry.data)
-    if text is not None:
-        yield from _words(entry.path, text)
+    for inner in _packed(entry):
+        yield from (f"{inner.path}: {problem}" for problem in _words(inner))
+    yield from _words(entry)
 
 
-def _words(path: str, text: str) -> Iterator[str]:
+def _words(entry: Entry) -> Iterator[str]:
+    text = entry.data.decode("utf-8", "replace")
     for name in sorted(set(HOME.findall(text)) - INVENTED):
         yield f"names the home folder of {name!r}"
     for place in _this_machine():
         if place in text:
             yield f"names {place}, a folder of the machine that builds"
-    if not path.startswith(RULES_OWN):
+    readable = b"\0" not in entry.data[:8192] or entry.data.startswith(DATABASE_HEAD)
+    if readable and not entry.path.startswith(RULES_OWN):
         for kind in sorted(set(redact(text)[1])):
             yield f"holds what looks like a secret ({kind})"
 
@@ -146,13 +151,18 @@ def _this_machine() -> Iterable[str]:
     return {place for place in (str(Path.home()), os.getcwd()) if place.count("/") >= 2}
 
 
-def _text(data: bytes) -> str | None:
-    if b"\0" in data[:8192]:
-        return None
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "replace") if len(data) < 1 << 20 else None
+def _packed(entry: Entry) -> Iterator[Entry]:
+    """The files of an archive inside an archive."""
+    if entry.path.endswith((".tar.zst", ".tar.gz", ".tgz")):
+        packed = io.BytesIO(entry.data)
+        if entry.path.endswith(".zst"):
+            packed = io.BytesIO(zstandard.ZstdDecompressor().stream_reader(packed).read())
+        with tarfile.open(fileobj=packed) as archive:
+            for member in archive:
+                stream = archive.extractfile(member) if member.isfile() else None
+                yield Entry(member.name, stream.read() if stream else b"")
+    elif entry.path.endswith(".zst"):
+        yield Entry("unpacked", zstandard.ZstdDecompressor().stream_reader(io.BytesIO(entry.data)).read())
 
 
 def _archives(place: Path) -> list[Path]:

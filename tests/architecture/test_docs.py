@@ -9,8 +9,16 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from agent_raw_rag.adapters.base import Adapter
+from agent_raw_rag.ingest.reading import read_batches, start_cursor
+from agent_raw_rag.models import Text
+from agent_raw_rag.sanitize.rule import Rule, plant
+from agent_raw_rag.sources.discover import find_sources
+from agent_raw_rag.sources.lines import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -80,11 +88,48 @@ def test_every_example_of_a_configuration_starts_the_server() -> None:
     assert [one for one in parsed if _command(one) != ["uvx", "agent-raw-rag-mcp"]] == []
 
 
+def test_the_example_adapter_reads_a_log(tmp_path: Path) -> None:
+    row: Adapter = _run(ROOT / "docs" / "how-to" / "add-an-adapter.md")["ADAPTER"]
+    log = tmp_path / "sessions" / "2026" / "one.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text(
+        '{"type":"session","cwd":"/w","version":"1"}\n'
+        '{"type":"user","id":"a","time":"2026-11-30T10:00:00Z","text":"Why?"}\n'
+        '{"type":"mood"}\n'
+        '{"type":"assistant","time":1796032805,"text":"Because."}\n',
+        encoding="utf-8",
+    )
+    (source,) = find_sources(row, row.roots({"MY_AGENT_HOME": str(tmp_path)}, "/home/me"))
+    (batch,) = read_batches(row, read_lines(source.path), start_cursor(row, source))
+    assert [(turn.session, turn.role.value, turn.items) for turn in batch.turns] == [
+        ("one", "user", [Text("Why?")]),
+        ("one", "assistant", [Text("Because.")]),
+    ]
+    assert batch.infos["one"].cwd == "/w"
+    assert batch.tally == {"unknown|1|mood": 1}
+
+
+def test_the_example_rule_masks_its_example_only() -> None:
+    page = (ROOT / "docs" / "how-to" / "add-a-redaction-rule.md").read_text(encoding="utf-8")
+    rule: Rule = eval(FENCED.findall(page)[0][1], {"Rule": Rule})
+    text, secret = plant(rule.example)
+    assert re.findall(rule.pattern, text) == [secret]
+    assert re.findall(rule.pattern, rule.counter) == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="shell scripts are for POSIX systems")
 @pytest.mark.parametrize("script", [".ci/run", ".ci/uv"])
 def test_the_shell_scripts_parse_and_may_be_run(script: str) -> None:
     assert os.access(ROOT / script, os.X_OK)
     subprocess.run(["bash", "-n", script], cwd=ROOT, check=True)
+
+
+def _run(page: Path) -> dict[str, Any]:
+    """The names that a page's first Python block defines."""
+    code = next(code for language, code in FENCED.findall(page.read_text(encoding="utf-8")) if language == "python")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    return names
 
 
 def _command(configuration: dict[str, object]) -> list[str] | None:

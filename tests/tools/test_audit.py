@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import zstandard
 
 from agent_raw_rag.sanitize.rule import plant
 from agent_raw_rag.sanitize.rules import RULES
@@ -108,6 +109,25 @@ def test_a_log_beside_the_tests_logs_is_named_in_an_sdist(tmp_path: Path) -> Non
         "x.txt: not on the list of top-level names",
         "tests/own/session.jsonl: a log outside the sample logs and the tests' logs",
     ]
+
+
+def test_what_is_packed_inside_is_looked_at_too(tmp_path: Path) -> None:
+    inner = io.BytesIO()
+    with tarfile.open(fileobj=inner, mode="w") as archive:
+        member = tarfile.TarInfo("claude/session.jsonl")
+        member.size = len(TOKEN)
+        archive.addfile(member, io.BytesIO(TOKEN.encode()))
+    files = {
+        "tests/logs/all.tar.zst": zstandard.compress(inner.getvalue()),
+        "tests/logs/codex/a.jsonl.zst": zstandard.compress(f"{HOMES}/jdoe/x".encode()),
+    }
+    problems = list(audit.audit(sdist(tmp_path, files)))
+    assert [
+        problem
+        for problem in problems
+        if "all.tar.zst: claude/session.jsonl: holds what looks like a secret" in problem
+    ]
+    assert "tests/logs/codex/a.jsonl.zst: unpacked: names the home folder of 'jdoe'" in problems
 
 
 def test_the_folders_of_the_machine_that_builds_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
