@@ -44,6 +44,47 @@ TABLES = {
     "quarantine": "Stretches of sources that are no records, with the reason.",
 }
 
+NOTES = {
+    "sources.shape": "`lines`, `document` or `database`",
+    "sources.device": "with `inode`, `size`, `mtime_ns`: as the file looked when it was read last",
+    "sources.tally": "what was passed over: `kind|version|name` → count",
+    "sources.error": "why it could not be read last time",
+    "sources.gone": "1: the file no longer exists",
+    "cursors.part": "the session, in a foreign database",
+    "cursors.stamp": "fingerprint of what was read",
+    "cursors.position": "first byte of the oldest open turn",
+    "cursors.done": "up to where each session's parts behind `position` are settled",
+    "cursors.state": "the adapter's state at `position`",
+    "cursors.tally": "counts before `position`",
+    "sessions.native": "the agent's own id",
+    "sessions.parent": "native id of the session it belongs to or was forked from",
+    "sessions.parent_kind": "`subagent`, `fork` or `continued`",
+    "sessions.project": "root of the (main) repository, else `cwd`",
+    "sessions.turns": "rows of any status",
+    "sessions.exchange": "number of the last exchange",
+    "sessions.branched": "1: some turns are abandoned",
+    "sessions.forgotten": "1: what its log adds is forgotten on arrival",
+    "turns.ordinal": "the turn's number in its session, from 1",
+    "turns.exchange": "number of the user turn it belongs to",
+    "turns.role": "`user`, `assistant`, `task` or `summary`",
+    "turns.key": "hash of agent and native key: equal for every copy",
+    "turns.status": "0 live, 1 copy, 2 forgotten",
+    "turns.open": "1: it may still change",
+    "turns.abandoned": "0 on the live path, 1 on a left branch, else the place of the rollback",
+    "turns.branch_from": "number of the turn it answers, where that is not the one before",
+    "turns.start_token": "place in the session's token stream",
+    "turns.start": "with `end`: byte range in the source",
+    "turns.record_ids": "native ids, as JSON",
+    "turns.trail": "hashes of all record ids in its stretch of a tree log",
+    "turns.redactions": "kinds of what was masked",
+    "chunks.place": "the window's number in its session",
+    "chunks.hash": "of the text: the key to its vectors",
+    "chunks.stable": "1: its text can no longer change",
+    "chunks.roles": "bits: 1 user, 2 assistant, 4 task, 8 summary",
+    "vectors.space": "model, revision and dimension",
+    "vectors.vector": "half-precision floats",
+}
+
 
 def main() -> int:
     """Write, or with ``--check`` compare."""
@@ -385,6 +426,7 @@ def _columns(connection: Any, table: str) -> Iterable[tuple[str, ...]]:
         notes += ["not null"] if row["notnull"] and not row["pk"] else []
         notes += ["unique"] if [row["name"]] in alone and not row["pk"] else []
         notes += [foreign[row["name"]]] if row["name"] in foreign else []
+        notes += [NOTES[name]] if (name := f"{table}.{row['name']}") in NOTES else []
         yield f"`{row['name']}`", row["type"], _code(row["dflt_value"]) if row["dflt_value"] else "", ", ".join(notes)
 
 
