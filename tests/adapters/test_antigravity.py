@@ -206,13 +206,31 @@ def test_injected_and_unfinished_words_are_nobodys(home: Root) -> None:
         assert holding(turns, token, everything) == []
 
 
+def keys_of(home: Root, conversation: str) -> dict[str, list[str]]:
+    found = [(source, batch) for source, batch in read(home) if source.session == conversation]
+    return {source.variant: [turn.key for turn in batch.turns] for source, batch in found}
+
+
 def test_a_step_has_one_key_in_all_copies(home: Root) -> None:
-    keys: dict[str, list[str]] = {}
-    for source, batch in read(home):
-        if source.session == MAIN and source.variant != "artifact":
-            keys[source.variant] = [turn.key for turn in batch.turns]
+    keys = {}
+    for better, variant in ((None, "full"), ("transcript_full.jsonl", "clipped"), ("transcript.jsonl", "database")):
+        for path in Path(home.path).rglob(better or "nothing"):
+            path.unlink()
+        keys[variant] = keys_of(home, MAIN)[variant]
     assert keys["full"] == keys["clipped"]
     assert keys["database"] == keys["full"][:1]
+
+
+def test_of_a_lesser_copy_nothing_is_read_while_there_is_a_better_one(home: Root) -> None:
+    copies = ("full", "clipped", "database")
+    assert [bool(keys_of(home, MAIN)[copy]) for copy in copies] == [True, False, False]
+    for name, readable in (
+        ("transcript_full.jsonl", [False, True, False]),
+        ("transcript.jsonl", [False, False, True]),
+    ):
+        for path in Path(home.path).rglob(name):
+            path.write_bytes(b"")
+        assert [bool(keys_of(home, MAIN)[copy]) for copy in copies] == readable
 
 
 def test_the_full_transcript_wins_over_the_clipped_one(home: Root) -> None:
@@ -222,7 +240,7 @@ def test_the_full_transcript_wins_over_the_clipped_one(home: Root) -> None:
 
 def test_each_conversation_has_its_folder(home: Root) -> None:
     folders = {native: info.cwd for _, batch in read(home) for native, info in batch.infos.items() if info.cwd}
-    assert folders == {MAIN: "/home/dev/orchid", PRINTED: "/home/dev/orchid"}
+    assert folders == dict.fromkeys((MAIN, PRINTED, CHILD), "/home/dev/orchid")
 
 
 def test_a_machine_reads_as_it_was_read_before(home: Root) -> None:

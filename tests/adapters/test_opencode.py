@@ -544,6 +544,16 @@ def test_a_command_that_the_human_ran_is_the_humans_in_both_generations() -> Non
     assert first.turns[0].key == second.turns[0].key == native.turns[0].key
 
 
+def test_after_a_prompt_the_answer_is_the_models_again() -> None:
+    injected = "The following tool was executed by the user"
+    batch = whole(
+        new("m1", "synthetic", 0, text=injected),
+        new("m2", "user", 1, T0 + 1, text="and you?"),
+        new("m3", "assistant", 2, T0 + 2, content=[used(input={"command": "ls"})]),
+    )
+    assert [turn.role for turn in batch.turns] == [Role.USER, Role.ASSISTANT]
+
+
 @pytest.mark.parametrize(
     ("data", "expected"),
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_raw_rag.models import BadRecord, Record, Shape, Source
-from agent_raw_rag.sources.document import LOG_HEAD_BYTES, document_stamp, read_document
+from agent_raw_rag.sources.document import COMPANION_TAIL_BYTES, LOG_HEAD_BYTES, document_stamp, read_document
 
 
 def write(root: Path, name: str, content: str | bytes = "{}") -> Path:
@@ -73,6 +73,7 @@ def test_each_file_is_read_by_its_extension(tmp_path: Path) -> None:
         Record({"n": 1}, 0, 9, "main.jsonl"),
         Record({"n": 2}, 9, 18, "main.jsonl"),
         Record({"text": "# Plan\n"}, 0, 7, "plan.md"),
+        Record({}, 0, 4, "picture.png"),
     ]
 
 
@@ -169,3 +170,14 @@ def test_a_companion_that_changed_is_read_anew(tmp_path: Path) -> None:
         write(tmp_path, "side.json", content)
         seen += [entry.data for entry in read_document(source)[1:] if isinstance(entry, Record)]
     assert seen == [{"n": 1}, {"n": 22}]
+
+
+def test_of_a_long_companion_of_lines_the_tail_is_read(tmp_path: Path) -> None:
+    write(tmp_path, "main.json")
+    line = '{"n": "' + "x" * 1000 + '"}\n'
+    write(tmp_path, "history.jsonl", line * (COMPANION_TAIL_BYTES // len(line) + 10) + '{"n": "last"}\n')
+    entries = read_document(document(tmp_path, "main.json", (), ("history.jsonl",)))[1:]
+    assert all(isinstance(entry, Record) for entry in entries)
+    assert COMPANION_TAIL_BYTES // len(line) - 2 < len(entries) <= COMPANION_TAIL_BYTES // len(line) + 1
+    last = entries[-1]
+    assert isinstance(last, Record) and last.data == {"n": "last"} and last.origin == "history.jsonl"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,14 @@ def test_a_database_of_one_nameless_session_takes_the_name_of_its_source(tmp_pat
     family = Family("one", ("talk",), "SELECT '' AS session, 7 AS stamp", ("SELECT id FROM talk",))
     assert list(foreign_sessions(source(path, "conversation"), (family,))) == [("one", "conversation", "7")]
     assert len(read_session(source(path, "conversation"), (family,), "one", "conversation")) == 3
+
+
+def test_companions_are_read_along_after_the_rows(tmp_path: Path) -> None:
+    path = closed(tmp_path / "a.db")
+    (tmp_path / "side.json").write_text('{"n": 9}', encoding="utf-8")
+    where = replace(source(path), companions=("*.json",))
+    entries = read_session(where, FAMILIES, "old", "s2")
+    assert [entry.origin for entry in entries if isinstance(entry, Record)] == ["old", "side.json"]
 
 
 def test_a_row_that_is_no_json_costs_that_row(tmp_path: Path) -> None:

@@ -38,13 +38,21 @@ def arrange(records: list[Record]) -> list[Record]:
 def _conversation(records: list[Record]) -> Iterator[Piece]:
     steps = [record for record in records if record.origin.endswith(TRANSCRIPTS)]
     around = [record for record in records if not record.origin.endswith(TRANSCRIPTS)]
+    if len({record.origin for record in steps}) > 1:
+        return  # the full transcript is there, and is a source of its own
     if not steps:
-        history = (record.data for record in around if record.origin.endswith("/history.jsonl"))
-        yield from ({"kind": "prompt", "data": row} for row in history)
+        yield from _prompts(around)
         return
     conversation = "".join(steps[0].origin.rpartition("/brain/")[2].split("/")[:1])
     yield {"kind": "place", "cwd": folder_of(conversation, around, _calls(steps))}
     yield from _steps(steps)
+
+
+def _prompts(around: list[Record]) -> Iterator[Piece]:
+    """What the history has, unless there is a database."""
+    if not any(record.origin.endswith(".db") for record in around):
+        history = (record.data for record in around if record.origin.endswith("/history.jsonl"))
+        yield from ({"kind": "prompt", "data": row} for row in history)
 
 
 def _steps(records: list[Record]) -> Iterator[Piece]:
@@ -80,6 +88,8 @@ def _calls(records: list[Record]) -> Iterator[Piece]:
 
 
 def _database(records: list[Record]) -> Iterator[Piece]:
+    if any(record.origin.endswith(TRANSCRIPTS) for record in records):
+        return  # a transcript is there, and is a source of its own
     places = (workspace(record.data.get("blob")) for record in records if record.data.get("kind") == "metadata")
     yield {"kind": "place", "cwd": next((place for found in places if (place := usable(found))), None)}
     yield from (record.data for record in records if record.data.get("kind") == "row")

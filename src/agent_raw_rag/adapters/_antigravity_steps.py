@@ -154,8 +154,9 @@ def _result(step: Step) -> Iterator[Event]:
     if step.kind not in RESULTS:
         yield Unknown(f"step {step.kind}")
     if step.kind == "INVOKE_SUBAGENT":
-        for conversation in sub_agents(step.text, step.state["session"]):
-            yield SessionInfo(session=conversation, parent=step.state["session"], parent_kind="subagent")
+        own, cwd = step.state["session"], step.state["cwd"]
+        for conversation in sub_agents(step.text, own):
+            yield SessionInfo(session=conversation, cwd=cwd, parent=own, parent_kind="subagent")
     call = _answered_call(step.kind, step.state["calls"])
     if call is not None:
         step.state["calls"] = tuple(other for other in step.state["calls"] if other is not call)

@@ -59,7 +59,7 @@ class Speech:
         words = (Text(prompt.text),) if prompt.text.strip() else ()
         if words or prompt.images:
             message = self.message(self._asker, (*words, *prompt.images), "user", prompt.text.strip())
-            self.state["prompt"] = message.key
+            self.state.update(prompt=message.key, command=False)
             yield message
 
     def command(self, command: object, code: object, status: object = None) -> Iterator[Message]:
@@ -89,17 +89,18 @@ class Speech:
                 yield item
             elif isinstance(item, Thought):
                 thoughts.append(Thinking(item.text))
+            elif isinstance(item, Used) and by_human:
+                yield from self._ran(item)
             elif isinstance(item, Used):
-                yield from (
-                    self._ran(item) if by_human else self._spoke((*thoughts, *_action(item)), "tool", _call(item))
-                )
+                yield self._spoke((*thoughts, *_action(item)), "tool", item.native or item.call.call_id)
                 thoughts = []
             else:
                 texts += 1
-                yield from () if item.hidden else self._spoke((*thoughts, Text(item.text)), "text", texts)
-                thoughts = thoughts if item.hidden else []
+                if not item.hidden:
+                    yield self._spoke((*thoughts, Text(item.text)), "text", texts)
+                    thoughts = []
         if thoughts and not self.unfinished:
-            yield from self._spoke(tuple(thoughts), "thoughts")
+            yield self._spoke(tuple(thoughts), "thoughts")
 
     def summary(self, text: str, at: int | None) -> Message:
         """What a compaction left, asked for at the time ``at``."""
@@ -109,8 +110,8 @@ class Speech:
         """A message whose key is made of its time and ``key``."""
         return self._message(role, parts, self.time, *key)
 
-    def _spoke(self, parts: tuple[Part, ...], *key: object) -> Iterator[Message]:
-        yield self.message(Role.ASSISTANT, parts, "assistant", self.state["prompt"], *key)
+    def _spoke(self, parts: tuple[Part, ...], *key: object) -> Message:
+        return self.message(Role.ASSISTANT, parts, "assistant", self.state["prompt"], *key)
 
     def _ran(self, item: Used) -> Iterator[Message]:
         arguments = item.call.args
@@ -131,7 +132,3 @@ class Speech:
 
 def _action(item: Used) -> tuple[Part, ...]:
     return (item.call, item.result) if item.result else (item.call,)
-
-
-def _call(item: Used) -> str | None:
-    return item.native or item.call.call_id

@@ -1,9 +1,9 @@
 """Antigravity: the command line, the desktop app and the IDE, each with a folder of its own under ``~/.gemini``.
 
 A conversation lies there up to four times: a full transcript, a clipped one, a database with protobuf, and the prompt history.
-A step is the same step in all of them, so its key is made of the conversation and the step's number, and the sources
-are read best first. Documents that the agent wrote (plan, tasks, walkthrough) are something it said: one turn a file, which
-is written over when the file is.
+A step is the same step in all of them, so its key is made of the conversation and the step's number. Each copy says less than
+the one before it, so of a lesser copy nothing is read while there is a better one. Documents that the agent wrote (plan,
+tasks, walkthrough) are something it said: one turn a file, which is written over when the file is.
 """
 
 from __future__ import annotations
@@ -43,10 +43,15 @@ def classify(root: Root, path: str) -> Source | None:
         case [program, "brain", conversation, ".system_generated", "logs", name] if f"/{name}" in (FULL, CLIPPED):
             around = ("history.jsonl", "cache/last_conversations.json", "log/*.log")
             companions = (*(f"{program}/{file}" for file in around), "config/projects/*.json")
-            full = f"/{name}" == FULL
-            return _source(root, path, conversation, "full" if full else "clipped", "0" if full else "1", companions)
-        case [_, "conversations", name] if name.endswith(".db"):
-            return _source(root, path, name.removesuffix(".db"), "database", "2", shape=Shape.DATABASE)
+            if f"/{name}" == FULL:
+                return _source(root, path, conversation, "full", "0", companions)
+            better = (path.replace(CLIPPED, FULL), f"{program}/conversations/{conversation}.db")
+            return _source(root, path, conversation, "clipped", "1", (*better, *companions))
+        case [program, "conversations", name] if name.endswith(".db"):
+            conversation = name.removesuffix(".db")
+            logs = f"{program}/brain/{conversation}/{LOGS}"
+            better = (f"{logs}{FULL}", f"{logs}{CLIPPED}")
+            return _source(root, path, conversation, "database", "2", better, Shape.DATABASE)
         case [_, "brain", conversation, name] if name.endswith(".md"):
             return _source(root, path, conversation, "artifact", "3", (f"{path}.metadata.json",))
     return None
@@ -70,6 +75,7 @@ def start(source: Source) -> State:
         "session": source.session,
         "version": None,
         "variant": source.variant,
+        "cwd": None,
         "started": False,  # the time of the first step was told
         "asked": False,  # there was a prompt
         "task": False,  # and the first one came from another agent
@@ -83,8 +89,8 @@ def parse(record: Record, state: State) -> Iterable[Event]:
     piece = record.data
     match piece.get("kind"):
         case "place":
-            cwd = string(piece.get("cwd"))
-            return (SessionInfo(session=state["session"], cwd=cwd),) if cwd else ()
+            state["cwd"] = string(piece.get("cwd"))
+            return (SessionInfo(session=state["session"], cwd=state["cwd"]),) if state["cwd"] else ()
         case "step":
             return step_events(Step(piece, state))
         case "row":

@@ -2,8 +2,9 @@
 
 A source names its main file, its members (further files of the document) and its companions (files that are read along,
 but whose change alone is no news). Every file is read by its extension: ``.jsonl`` gives one record a line, ``.json`` one
-record, ``.md``, ``.txt`` and ``.log`` one record ``{"text": ...}``. A file that cannot be read whole is one bad record, and
-a symbolic link that leads out of the agent's folder is not followed.
+record, ``.md``, ``.txt`` and ``.log`` one record ``{"text": ...}``; any other file is not opened, and gives one record without
+data that says it is there. A file that cannot be read whole is one bad record, and a symbolic link that leads out of the
+agent's folder is not followed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from agent_raw_rag.sources.lines import LINE_LIMIT_BYTES, parse_line, read_lines
 
 LOG_HEAD_BYTES = 64 << 10
 """Of a ``.log`` file only the head is read: it names the conversation and its folder, the rest is the agent's own affair."""
+
+COMPANION_TAIL_BYTES = 4 << 20
+"""Of a companion of lines only the tail is read: a prompt history grows for years, and what is looked up in it is new."""
 
 COMPANION_CACHE = 256
 """Companions are shared by all conversations of an agent: the last ones read are kept as long as they are unchanged."""
@@ -38,7 +42,13 @@ def read_document(source: Source) -> Entries:
     entries = _read(source.path, _origin(source.root, source.path))
     for path in _members(source, inside):
         entries += _read_softly(path, _origin(source.root, path))
-    for path in _matches(source.root, source.companions, source.path, inside):
+    return entries + read_companions(source)
+
+
+def read_companions(source: Source) -> Entries:
+    """The records of a source's companions alone."""
+    entries: Entries = []
+    for path in _matches(source.root, source.companions, source.path, _inside(source.root)):
         entries += _companion(path, _origin(source.root, path))
     return entries
 
@@ -131,7 +141,7 @@ def _read(path: str, origin: str) -> Entries:
         return [_json(path, origin)]
     if extension in (".md", ".txt", ".log"):
         return [_text(path, origin, LOG_HEAD_BYTES if extension == ".log" else LINE_LIMIT_BYTES)]
-    return []
+    return [Record({}, 0, os.stat(path).st_size, origin)]
 
 
 def _read_softly(path: str, origin: str) -> Entries:
@@ -153,8 +163,12 @@ def _companion(path: str, origin: str) -> Entries:
 
 @lru_cache(maxsize=COMPANION_CACHE)
 def _kept(path: str, origin: str, changed: int, size: int) -> tuple[Record | BadRecord, ...]:
-    # ``changed`` and ``size`` are here to be part of the cache's key.
-    return tuple(_read_softly(path, origin))
+    # ``changed`` is here to be part of the cache's key.
+    if not path.endswith(".jsonl") or size <= COMPANION_TAIL_BYTES:
+        return tuple(_read_softly(path, origin))
+    lines = read_lines(path, size - COMPANION_TAIL_BYTES)
+    next(lines, None)  # begins in the middle
+    return tuple(_placed(entry, origin) for entry in lines)
 
 
 def _placed(entry: Record | BadRecord, origin: str) -> Record | BadRecord:

@@ -20,6 +20,7 @@ from agent_raw_rag.adapters.base import Family
 from agent_raw_rag.errors import SourceError
 from agent_raw_rag.models import BadRecord, Record, Source
 from agent_raw_rag.sources._guest import Guest, MovedError, open_guest
+from agent_raw_rag.sources.document import read_companions
 from agent_raw_rag.sources.lines import LINE_LIMIT_BYTES, parse_line
 
 JSON_SUFFIX = "_json"
@@ -50,13 +51,15 @@ def foreign_sessions(source: Source, families: Sequence[Family]) -> Iterator[tup
 
 
 def read_session(source: Source, families: Sequence[Family], family: str, session: str) -> list[Record | BadRecord]:
-    """The rows of one session in the order of the family's queries; each record's origin is the family's name.
+    """The rows of one session in the order of the family's queries, then the records of the source's companions.
+
+    The origin of a row is the family's name.
 
     Raises:
         SourceError: the database cannot be read.
     """
     row = next(one for one in families if one.name == family)
-    return _steadily(source, lambda guest: _rows(guest, row, session))
+    return _steadily(source, lambda guest: _rows(guest, row, session)) + read_companions(source)
 
 
 def _steadily(source: Source, read: Callable[[Guest], Found]) -> Found:
