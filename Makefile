@@ -3,7 +3,6 @@
 
 UV := sh .ci/uv
 RUN := $(UV) run --frozen
-SH := bash
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check fix docs bench audit clean
@@ -31,8 +30,13 @@ fix:  ## Apply what the formatter and the linter can do by themselves
 docs:  ## Generate the reference pages again
 	$(RUN) python docs/generate.py
 
-bench:  ## Run the benchmarks; LOGS=folder of real logs, where one needs them
-	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(RUN) python $$file $(LOGS) || exit 1; done
+bench:  ## Run the benchmarks; LOGS=folder of real logs and BENCH=folder of LoCoMo for those that need them
+	@for file in benchmarks/*.py; do \
+	  usage=$$(grep -m1 "python $$file" $$file) || continue; \
+	  case "$$usage" in *" LOGS"*) need=LOGS given="$(LOGS)";; *" BENCH"*) need=BENCH given="$(BENCH)";; *) need= given=;; esac; \
+	  if [ -n "$$need" ] && [ -z "$$given" ]; then echo "== $$file: skipped, it needs $$need="; continue; fi; \
+	  echo "== $$file"; $(RUN) python $$file $$given || exit 1; \
+	done
 
 audit:  ## Build wheel and sdist and look for private data in them
 	rm -rf build/audit
