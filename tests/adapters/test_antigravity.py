@@ -207,8 +207,12 @@ def test_injected_and_unfinished_words_are_nobodys(home: Root) -> None:
 
 
 def keys_of(home: Root, conversation: str) -> dict[str, list[str]]:
+    """Keys of the steps that each copy of a conversation gives."""
     found = [(source, batch) for source, batch in read(home) if source.session == conversation]
-    return {source.variant: [turn.key for turn in batch.turns] for source, batch in found}
+    return {
+        source.variant: [turn.key for turn in batch.turns if turn.key.startswith(conversation)]
+        for source, batch in found
+    }
 
 
 def test_a_step_has_one_key_in_all_copies(home: Root) -> None:
@@ -486,6 +490,19 @@ def test_the_history_stands_in_for_empty_transcripts_once() -> None:
     assert batch.infos[CONVERSATION].cwd == "/p"
     assert said(whole(path=FULL, around=rows)) == []
     assert said(whole(asked(0, "typed"), path=CLIPPED, around=rows)) == [("user", "typed")]
+
+
+def test_the_history_does_not_stand_in_for_transcripts_that_may_be_about_to_be_written() -> None:
+    row = file("c/history.jsonl", conversationId=CONVERSATION, display="first", timestamp=1795176000000)
+    assert said(whole(path=CLIPPED, around=(row,))) == []
+
+
+def test_documents_stand_behind_the_steps_whoever_is_read_first(home: Root) -> None:
+    orders = [[turn.key for turn in batch.turns] for source, batch in read(home) if source.session == MAIN]
+    document = orders[0][-1]
+    assert [order for order in orders if order] == [orders[0], [document]]
+    plans = [[turn.key for turn in batch.turns] for source, batch in read(home) if source.session == DOCUMENTS]
+    assert len(plans) == 2 and plans[0] == plans[1]
 
 
 def test_a_document_that_was_written_over_keeps_its_key(tmp_path: Path) -> None:

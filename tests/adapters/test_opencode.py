@@ -506,6 +506,15 @@ def test_a_prompt_in_several_parts_is_one_turn_in_both_generations() -> None:
     assert first.turns[0].key == second.turns[0].key
 
 
+def test_a_prompt_whose_parts_are_still_being_stored_keeps_its_key() -> None:
+    file = {"type": "file", "mime": "image/png", "filename": "a.png"}
+    keys = [
+        whole(old("m1", "user", *parts)).turns[0].key
+        for parts in ((text("one"),), (text("one"), text("two")), (text("one"), text("two"), file))
+    ]
+    assert len(set(keys)) == 1
+
+
 def test_an_attachment_that_the_upgrade_lost_leaves_its_name() -> None:
     file = {"type": "file", "mime": "application/pdf", "filename": "spec.pdf", "url": "file:///p/spec.pdf"}
     first = whole(old("m1", "user", text("read this"), file))

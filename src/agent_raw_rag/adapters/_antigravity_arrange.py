@@ -21,17 +21,13 @@ Piece = dict[str, Any]
 
 FULL, CLIPPED = "/transcript_full.jsonl", "/transcript.jsonl"
 TRANSCRIPTS = (FULL, CLIPPED)
+METADATA = ".metadata.json"
 
 
 def arrange(records: list[Record]) -> list[Record]:
     """The records of one conversation, in order; a step that was written several times as it was last."""
     origin = records[0].origin if records else ""
-    if "/" not in origin:
-        pieces = _database(records)
-    elif origin.endswith(".md"):
-        pieces = _artifact(records)
-    else:
-        pieces = _conversation(records)
+    pieces = _conversation(records) if "/" in origin else _database(records)
     return [Record(piece, place, place + 1, origin) for place, piece in enumerate(pieces)]
 
 
@@ -40,19 +36,19 @@ def _conversation(records: list[Record]) -> Iterator[Piece]:
     around = [record for record in records if not record.origin.endswith(TRANSCRIPTS)]
     if len({record.origin for record in steps}) > 1:
         return  # the full transcript is there, and is a source of its own
-    if not steps:
-        yield from _prompts(around)
-        return
-    conversation = "".join(steps[0].origin.rpartition("/brain/")[2].split("/")[:1])
-    yield {"kind": "place", "cwd": folder_of(conversation, around, _calls(steps))}
-    yield from _steps(steps)
+    if steps:
+        conversation = "".join(steps[0].origin.rpartition("/brain/")[2].split("/")[:1])
+        yield {"kind": "place", "cwd": folder_of(conversation, around, _calls(steps))}
+    yield from _steps(steps) if steps else _prompts(around)
+    yield from _artifacts(around)
 
 
 def _prompts(around: list[Record]) -> Iterator[Piece]:
-    """What the history has, unless there is a database."""
+    """What the history has, unless there is a database; and which conversation was the last one prompted."""
     if not any(record.origin.endswith(".db") for record in around):
-        history = (record.data for record in around if record.origin.endswith("/history.jsonl"))
-        yield from ({"kind": "prompt", "data": row} for row in history)
+        history = [record.data for record in around if record.origin.endswith("/history.jsonl")]
+        newest = history[-1].get("conversationId") if history else None
+        yield from ({"kind": "prompt", "data": row, "newest": newest} for row in history)
 
 
 def _steps(records: list[Record]) -> Iterator[Piece]:
@@ -95,7 +91,16 @@ def _database(records: list[Record]) -> Iterator[Piece]:
     yield from (record.data for record in records if record.data.get("kind") == "row")
 
 
-def _artifact(records: list[Record]) -> Iterator[Piece]:
-    written = next((metadata_time(record.data) for record in records[1:] if metadata_time(record.data)), None)
-    name = records[0].origin.rpartition("/")[2]
-    yield {"kind": "artifact", "name": name, "text": records[0].data.get("text"), "time": written}
+def _artifacts(around: list[Record]) -> Iterator[Piece]:
+    """Documents stand behind all steps, whenever they were written, so that their place does not depend on when they are read."""
+    metadata = [record for record in around if record.origin.endswith(METADATA)]
+    written = {record.origin.removesuffix(METADATA): metadata_time(record.data) for record in metadata}
+    for record in sorted(around, key=lambda record: record.origin):
+        if record.origin.endswith(".md"):
+            name = record.origin.rpartition("/")[2]
+            yield {
+                "kind": "artifact",
+                "name": name,
+                "text": record.data.get("text"),
+                "time": written.get(record.origin),
+            }

@@ -162,7 +162,7 @@ def _result(step: Step) -> Iterator[Event]:
         step.state["calls"] = tuple(other for other in step.state["calls"] if other is not call)
         yield Message(
             Role.ASSISTANT, f"{step.key}:result", (result(step.data, call[0]),),
-            time=step.time, session=step.state["session"], record_id=step.id,
+            time=step.time, session=step.state["session"],
         )  # fmt: skip
 
 
@@ -183,16 +183,17 @@ def _system_message(step: Step) -> Iterator[Event]:
 # ---------------------------------------------------------------- beside the transcript
 
 
-def history_prompt(row: dict[str, Any], state: State) -> Iterator[Event]:
-    """A prompt from the history, for a conversation whose transcripts are both empty."""
-    words = prompt_of(row)
-    if state["variant"] != "clipped" or row.get("conversationId") != state["session"] or not words:
+def history_prompt(row: dict[str, Any], newest: object, state: State) -> Iterator[Event]:
+    """A prompt from the history, for a conversation whose transcripts are both empty.
+
+    While it is the last one that was prompted, its transcripts may be about to be written.
+    """
+    words, own = prompt_of(row), state["session"]
+    if state["variant"] != "clipped" or row.get("conversationId") != own or newest == own or not words:
         return
     time = millis(row.get("timestamp"))
-    yield SessionInfo(session=state["session"], cwd=string(row.get("workspace")), started=time)
-    yield Message(
-        Role.USER, digest(state["session"], "history", time, words), (Text(words),), time=time, session=state["session"]
-    )
+    yield SessionInfo(session=own, cwd=string(row.get("workspace")), started=time)
+    yield Message(Role.USER, digest(own, "history", time, words), (Text(words),), time=time, session=own)
 
 
 def artifact(piece: dict[str, Any], state: State) -> Iterator[Event]:

@@ -58,7 +58,8 @@ class Speech:
         """What was asked; the key of what follows depends on it."""
         words = (Text(prompt.text),) if prompt.text.strip() else ()
         if words or prompt.images:
-            message = self.message(self._asker, (*words, *prompt.images), "user", prompt.text.strip())
+            # Parts are stored one after another: only the first paragraph cannot change by what is still to come.
+            message = self.message(self._asker, (*words, *prompt.images), "user", prompt.text.strip().split("\n\n")[0])
             self.state.update(prompt=message.key, command=False)
             yield message
 

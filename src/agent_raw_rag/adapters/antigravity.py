@@ -39,33 +39,44 @@ def folder(path: str) -> tuple[Root, ...]:
 
 def classify(root: Root, path: str) -> Source | None:
     """A transcript, a conversation's database, or a document that the agent wrote."""
-    match path.split("/"):
-        case [program, "brain", conversation, ".system_generated", "logs", name] if f"/{name}" in (FULL, CLIPPED):
-            around = ("history.jsonl", "cache/last_conversations.json", "log/*.log")
-            companions = (*(f"{program}/{file}" for file in around), "config/projects/*.json")
-            if f"/{name}" == FULL:
-                return _source(root, path, conversation, "full", "0", companions)
+    program, *inside = path.split("/")
+    if program not in FOLDERS:
+        return None
+    match inside:
+        case ["brain", conversation, ".system_generated", "logs", name] if f"/{name}" == FULL:
+            return _document(root, path, conversation, "full", "0")
+        case ["brain", conversation, ".system_generated", "logs", name] if f"/{name}" == CLIPPED:
             better = (path.replace(CLIPPED, FULL), f"{program}/conversations/{conversation}.db")
-            return _source(root, path, conversation, "clipped", "1", (*better, *companions))
-        case [program, "conversations", name] if name.endswith(".db"):
+            return _document(root, path, conversation, "clipped", "1", better)
+        case ["brain", conversation, name] if name.endswith(".md"):
+            return _document(root, path, conversation, "artifact", "3")
+        case ["conversations", name] if name.endswith(".db"):
             conversation = name.removesuffix(".db")
             logs = f"{program}/brain/{conversation}/{LOGS}"
             better = (f"{logs}{FULL}", f"{logs}{CLIPPED}")
-            return _source(root, path, conversation, "database", "2", better, Shape.DATABASE)
-        case [_, "brain", conversation, name] if name.endswith(".md"):
-            return _source(root, path, conversation, "artifact", "3", (f"{path}.metadata.json",))
+            return Source(
+                AGENT, f"{root.path}/{path}", root.path, Shape.DATABASE,
+                variant="database", session=conversation, companions=better, order="2",
+            )  # fmt: skip
     return None
 
 
-def _source(
-    root: Root, path: str, conversation: str, variant: str, order: str,
-    companions: tuple[str, ...] = (), shape: Shape = Shape.DOCUMENT,
-) -> Source | None:  # fmt: skip
-    if path.partition("/")[0] not in FOLDERS:
-        return None
+def _document(
+    root: Root, path: str, conversation: str, variant: str, order: str, better: tuple[str, ...] = ()
+) -> Source:
+    """A transcript with the documents beside it, or one of these documents with the others."""
+    program = path.partition("/")[0]
+    documents = f"{program}/brain/{conversation}/*.md"
+    around = (
+        f"{documents}.metadata.json",
+        f"{program}/history.jsonl",
+        f"{program}/cache/last_conversations.json",
+        f"{program}/log/*.log",
+        "config/projects/*.json",
+    )
     return Source(
-        AGENT, f"{root.path}/{path}", root.path, shape,
-        variant=variant, session=conversation, companions=companions, order=order,
+        AGENT, f"{root.path}/{path}", root.path, Shape.DOCUMENT,
+        variant=variant, session=conversation, members=(documents,), companions=(*better, *around), order=order,
     )  # fmt: skip
 
 
@@ -96,7 +107,7 @@ def parse(record: Record, state: State) -> Iterable[Event]:
         case "row":
             return _row(piece, state)
         case "prompt":
-            return history_prompt(mapping(piece.get("data")), state)
+            return history_prompt(mapping(piece.get("data")), piece.get("newest"), state)
         case "artifact":
             return artifact(piece, state)
     return ()

@@ -2,8 +2,8 @@
 
 A message has no lasting id: a fork copies it under new ids, and the same session may lie in the JSON tree, in the old tables
 and in the new ones. What all copies share is who spoke, the millisecond, and the prompt that led to it. So the key of a
-prompt is made of its time and words, and the key of an answer's part of its time, the key of the prompt before it, and its
-number among the texts, or its call id. Words of an answer are no part of its key: they grow while they are written.
+prompt is made of its time and first paragraph, and the key of an answer's part of its time, the key of the prompt before
+it, and its number among the texts, or its call id. Words that can still grow are no part of a key.
 """
 
 from __future__ import annotations
