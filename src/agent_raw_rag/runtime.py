@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
-from agent_raw_rag.errors import ConfigError, UsageError
+from agent_raw_rag.errors import ConfigError, RawRagError, StoreError, UsageError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -369,15 +369,26 @@ class Runtime:
         return Funnel(self.home, lambda: self.reader, self.tokenizer, lambda: self.encoder, self.settings.search)
 
     def _indexed_up_to(self) -> int:
-        from agent_raw_rag.search.funnel import indexed_up_to
-
-        return indexed_up_to(self.home, self.reader)
+        return self.funnel.words.index(self.reader).high_water
 
     def _space_name(self) -> str | None:
         from agent_raw_rag.encode.registry import space
 
         name = self.settings.encoder.name
         return None if name == "none" else space("embedded" if name == "auto" else name).name
+
+
+def expected(error: BaseException) -> RawRagError | None:
+    """The expected error that an exception is, or stands for: a store that is damaged, locked or without room.
+    None: it is a bug, and is to look like one."""
+    if isinstance(error, RawRagError):
+        return error
+    if type(error).__module__ == "sqlite3":
+        return StoreError(f"The store cannot be used: {error}.", hint="`raw-rag doctor` tells more.")
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        where = f"{error.filename}: " if error.filename else ""
+        return StoreError(f"{where}{error.strerror or error}.", hint="Check permissions and disk space.")
+    return None
 
 
 def _agent_names() -> tuple[str, ...]:

@@ -1,0 +1,44 @@
+"""``raw-rag``: everything a person does with the history of their coding agents."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agent_raw_rag import __version__
+from agent_raw_rag.cli import demo, doctor, forget, lists, options, read, search, status
+
+app = typer.Typer(
+    name="raw-rag",
+    cls=options.GuardedGroup,
+    help="The exact past conversations of your coding agents, from their own logs.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # they print the values of local variables, which may hold what is private
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (
+    search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
+    demo.demo,
+):  # fmt: skip
+    app.command()(_command)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"raw-rag {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Entry point of ``raw-rag``."""
+    app(prog_name="raw-rag")

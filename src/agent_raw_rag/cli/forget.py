@@ -1,0 +1,56 @@
+"""``raw-rag forget``: a session, a project or a stretch of time, for good."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_raw_rag.cli import options, render
+from agent_raw_rag.errors import UsageError
+
+if TYPE_CHECKING:
+    from agent_raw_rag.ingest.forget import Forgotten
+
+
+def forget(
+    session: options.Session = None, project: options.Project = None, after: options.After = None,
+    before: options.Before = None, agent: options.Agent = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be forgotten, and keep it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: options.Json = False, config: options.Config = None,
+) -> None:  # fmt: skip
+    """Forget a session (with its sub-agents), a project or a stretch of time. The agents' own logs are not touched, and what
+    was forgotten never comes back from them."""
+    if not (session or after or before or (project and project != options.ALL_PROJECTS)):
+        raise UsageError("Forget what?", hint="Give --session, --project, --after or --before.")
+    runtime = options.load(config)
+    scope = runtime.forget_scope(options.ask(project, agent, session=session, after=after, before=before))
+    planned = runtime.forget(scope, dry_run=True)
+    if dry_run or not planned.turns:
+        _say(planned, json, done=False)
+        return
+    if not yes:
+        _confirm(planned)
+    _say(runtime.forget(scope), json, done=True)
+
+
+def _confirm(planned: Forgotten) -> None:
+    if not sys.stdin.isatty():
+        raise UsageError("Nobody can be asked here.", hint="Give --yes to forget without asking, or --dry-run.")
+    typer.confirm(f"Forget {_counted(planned)} for good?", abort=True, err=True)
+
+
+def _say(result: Forgotten, json: bool, *, done: bool) -> None:
+    if json:
+        render.as_json({"forgotten": done, **asdict(result)})
+    elif not result.turns:
+        render.line("Nothing there to forget.")
+    else:
+        render.line(f"{'Forgot' if done else 'Would forget'} {_counted(result)}.")
+
+
+def _counted(result: Forgotten) -> str:
+    return f"{render.count(result.turns, 'turn')} of {render.count(result.sessions, 'session')}"

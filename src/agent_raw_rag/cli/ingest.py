@@ -1,0 +1,157 @@
+"""``raw-rag-ingest``: read what is new in the agents' logs, once."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_raw_rag import __version__
+from agent_raw_rag.cli import options, render
+from agent_raw_rag.cli.status import show_status
+from agent_raw_rag.errors import UsageError
+
+if TYPE_CHECKING:
+    from agent_raw_rag.ingest.run import AgentCounts, IngestReport, Note
+
+    OnNote = Callable[[Note], None]
+
+LINE_EVERY_SECONDS = 5.0
+
+app = typer.Typer(
+    name="raw-rag-ingest",
+    pretty_exceptions_enable=False,  # they print the values of local variables, which may hold what is private
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"raw-rag-ingest {__version__}")
+        raise typer.Exit
+
+
+@app.command(cls=options.GuardedCommand)
+def ingest(
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", "-a", metavar="NAME", help="Only this agent; may be repeated.")
+    ] = None,
+    status: Annotated[bool, typer.Option("--status", help="Show what is stored, and read nothing.")] = False,
+    json: options.Json = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Read everything that can still be read again; nothing stored is lost.")
+    ] = False,
+    no_embed: Annotated[bool, typer.Option("--no-embed", help="Make no vectors now; they stay a backlog.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=options.OUTPUT)] = False,
+    config: options.Config = None,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Read what is new in the agents' logs. Exit status: 0; 1 if a log could not be read; 2 for wrong use."""
+    if status:
+        _status(agent or [], json, config)
+        return
+    runtime = options.load(config)
+    with _progress(shown=not (quiet or json)) as on_note:
+        report = runtime.ingest(agent or None, again=rebuild, embed=not no_embed, on_note=on_note)
+    if json:
+        render.as_json(report.as_json())
+    else:
+        show_report(report)
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Entry point of ``raw-rag-ingest``."""
+    app(prog_name="raw-rag-ingest")
+
+
+def show_report(report: IngestReport) -> None:
+    """What a run did, for people."""
+    for name, one in report.agents.items():
+        if one.sources or one.failed_sources:
+            _show_agent(name, one)
+    if not any(one.sources for one in report.agents.values()):
+        render.line("No logs found. Looked in:")
+        for name, folders in report.looked_in.items():
+            render.line(f"  {name}: {', '.join(render.short_path(folder) for folder in folders) or 'nowhere'}")
+    backlog = f", {render.count(report.backlog, 'chunk')} to go" if report.backlog > 0 else ""
+    vectors = f"{render.count(report.embedded, 'vector')} made{backlog}, " if report.backlog >= 0 else ""
+    render.line(f"{vectors}{report.seconds:.1f} s", "dim")
+    if report.encoder_problem:
+        render.finding("warn", report.encoder_problem, "Search goes by words until this is mended.")
+
+
+def _show_agent(name: str, one: AgentCounts) -> None:
+    new = f"{render.count(one.new_turns, 'new turn')} in {render.count(one.new_sessions, 'new session')}"
+    stored = f"{render.count(one.turns, 'turn')}, {render.count(one.sessions, 'session')}"
+    render.line(f"{name}: {new}; stored: {stored} of {render.count(one.sources, 'source')}")
+    for path, why in one.failed_sources.items():
+        render.finding("error", f"{path} could not be read: {why}", "")
+    if one.unknown_records:
+        kinds = ", ".join(f"{kind} ({number})" for kind, number in one.unknown_records.items())
+        render.finding("warn", f"{name}: records of unknown types were passed over: {kinds}", "")
+
+
+def _status(agents: list[str], json: bool, config: str | None) -> None:
+    if len(agents) > 1:
+        raise UsageError("--status shows one agent or all.", hint="Give --agent once, or not at all.")
+    report = options.load(config).status(agents[0] if agents else None)
+    if json:
+        render.as_json(report.as_json())
+    else:
+        show_status(report)
+
+
+@contextmanager
+def _progress(*, shown: bool) -> Iterator[OnNote]:
+    if not shown:
+        yield lambda note: None
+    elif sys.stderr.isatty():
+        with _bar() as on_note:
+            yield on_note
+    else:
+        yield _lines()
+
+
+def _lines() -> OnNote:
+    """A line at each stage's beginning, and every few seconds from then on."""
+    stage, told_at = "", 0.0
+
+    def on_note(note: Note) -> None:
+        nonlocal stage, told_at
+        now, current = time.monotonic(), note.stage + note.text
+        if current != stage or now - told_at >= LINE_EVERY_SECONDS:
+            stage, told_at = current, now
+            render.aside(_said(note))
+
+    return on_note
+
+
+@contextmanager
+def _bar() -> Iterator[OnNote]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        tasks = {}
+
+        def on_note(note: Note) -> None:
+            key = (note.stage, note.text)
+            if key not in tasks:
+                tasks[key] = progress.add_task(note.text or "vectors", total=note.total)
+            progress.update(tasks[key], completed=note.done, total=note.total)
+
+        yield on_note
+
+
+def _said(note: Note) -> str:
+    what = "sources read" if note.stage == "read" else "chunks embedded"
+    return f"{note.text + ': ' if note.text else ''}{note.done} of {note.total} {what}"

@@ -1,0 +1,43 @@
+"""``raw-rag sessions`` and ``raw-rag projects``: what there is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from agent_raw_rag.cli import options, render
+
+
+def sessions(
+    project: options.Project = None, agent: options.Agent = None, after: options.After = None,
+    before: options.Before = None, branch: options.Branch = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", min=1, metavar="N", help="Sessions at most; default: all.",
+                     rich_help_panel=options.OUTPUT),
+    ] = None,
+    json: options.Json = False, config: options.Config = None,
+) -> None:  # fmt: skip
+    """Sessions, the one last spoken in first. Of all projects, unless --project says otherwise."""
+    ask = options.ask(project, agent, after=after, before=before, branch=branch)
+    items = options.load(config).sessions(ask, -1 if limit is None else limit)
+    if json:
+        render.as_json([asdict(item) for item in items])
+        return
+    rows = [
+        (render.when(item.last), item.turns, item.session, render.short_path(item.project), item.branch, item.title)
+        for item in items
+    ]
+    render.table(["last turn", "turns", "session", "project", "branch", "title"], rows)
+
+
+def projects(json: options.Json = False, config: options.Config = None) -> None:
+    """Projects that have history, the one last spoken in first."""
+    items = options.load(config).projects()
+    if json:
+        render.as_json([asdict(item) for item in items])
+        return
+    rows = [(render.when(item.last), item.sessions, render.short_path(item.project)) for item in items]
+    render.table(["last turn", "sessions", "project"], rows)

@@ -1,0 +1,170 @@
+"""The only printer: panels and colours on a terminal, plain text otherwise, JSON on demand.
+
+What comes from logs is untrusted: it is never read as markup, and its control characters do not reach the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from agent_raw_rag.errors import RawRagError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+WIDEST = 110
+"""Columns of a panel: longer lines are hard to read."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_TOO_COMMON = 3
+_MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "error": ("✗", "red")}
+
+
+def as_json(value: object) -> None:
+    """One JSON value, in UTF-8 whatever the locale."""
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def complain(error: RawRagError, *, as_json: bool = False) -> None:
+    """An expected error, on stderr."""
+    if as_json:
+        body = {"code": error.code, "message": error.message, "hint": error.hint}
+        print(json.dumps({"error": body}), file=sys.stderr)
+        return
+    print(f"Error: {safe(error.message)}", file=sys.stderr)
+    if error.hint:
+        print(safe(error.hint), file=sys.stderr)
+
+
+def aside(message: str) -> None:
+    """A remark that is not the answer, on stderr."""
+    print(safe(message), file=sys.stderr)
+
+
+def line(message: str = "", style: str = "") -> None:
+    """A line of the answer."""
+    if is_terminal():
+        _console().print(_text(message, style), soft_wrap=True)
+    else:
+        print(_encodable(safe(message)))
+
+
+def passage(
+    title: str, facts: str, body: str, *, footer: str = "", words: Iterable[str] = (), style: str = "cyan"
+) -> None:
+    """A stretch of history with its origin."""
+    if is_terminal():
+        _panel(title, facts, body, footer, words, style)
+        return
+    rows = [title, facts, footer, body]
+    print(_encodable("\n".join(safe(row) for row in rows if row) + "\n"))
+
+
+def _panel(title: str, facts: str, body: str, footer: str, words: Iterable[str], style: str) -> None:
+    from rich.console import Group
+    from rich.panel import Panel
+
+    shown = _text(body)
+    for word in words:
+        if len(word) >= _TOO_COMMON or not word.isascii():
+            shown.highlight_words([word], "bold yellow", case_sensitive=False)
+    parts = [_text(facts, "dim"), shown] if facts else [shown]
+    if footer:
+        parts.append(_text(footer, "dim italic"))
+    width = min(_console().width, WIDEST)
+    _console().print(Panel(Group(*parts), title=_text(title, f"bold {style}"), title_align="left", border_style=style,
+                           width=width))  # fmt: skip
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:
+    """Rows under headings; columns of numbers to the right. Plain: tab-separated, so that other programs can cut it."""
+    texts = [["" if value is None else str(value) for value in row] for row in rows]
+    if not is_terminal():
+        for row in [list(columns), *texts]:
+            print(_encodable("\t".join(" ".join(safe(cell).split()) for cell in row)))
+        return
+    from rich.table import Table
+
+    shown = Table(
+        title=_text(title) if title else None, title_justify="left", header_style="bold", box=None, pad_edge=False
+    )
+    for place, name in enumerate(columns):
+        numeric = bool(texts) and all(row[place].replace(",", "").isdigit() for row in texts)
+        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in texts:
+        shown.add_row(*(_text(cell) for cell in row))
+    _console().print(shown)
+
+
+def finding(level: str, text: str, remedy: str) -> None:
+    """A line of a check-up."""
+    mark, style = _MARKS[level]
+    line(f"{mark if is_terminal() else level + ':'} {text}", style if level != "ok" else "")
+    if remedy and level != "ok":
+        line(f"  → {remedy}", "dim")
+
+
+def is_terminal() -> bool:
+    """Whether a person reads stdout."""
+    return sys.stdout.isatty()
+
+
+def safe(text: str) -> str:
+    """Text without characters that would steer a terminal."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else "", text)
+
+
+def short_path(path: str | None) -> str:
+    """A folder as people write it."""
+    home = os.path.expanduser("~")
+    if path and home != "/" and (path == home or path.startswith(home + "/")):
+        return "~" + path[len(home) :]
+    return path or "no project"
+
+
+def when(time: str | None) -> str:
+    """A time as people read it: to the minute, with its offset."""
+    return f"{time[:10]} {time[11:16]} {time[19:]}" if time else "no time"
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    amount = float(count)
+    for unit in ("B", "KB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _encodable(text: str) -> str:
+    """The text as far as stdout's encoding goes: a terminal in another locale shows what it can."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def _text(text: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    return Text(safe(text), style=style)
+
+
+@cache
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)

@@ -1,0 +1,70 @@
+"""``raw-rag search``: a question in, the exact past turns out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_raw_rag.cli import options, render
+
+if TYPE_CHECKING:
+    from agent_raw_rag.search.result import Passage, SearchResult
+
+
+def search(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="What you want to know.", show_default=False)],
+    project: options.Project = None, agent: options.Agent = None, after: options.After = None,
+    before: options.Before = None, branch: options.Branch = None, role: options.Role = None,
+    session: options.Session = None,
+    top_k: Annotated[
+        int | None,
+        typer.Option("--top-k", "-k", metavar="N", help="Passages at most.", rich_help_panel=options.OUTPUT),
+    ] = None,
+    max_tokens: options.MaxTokens = None, json: options.Json = False, config: options.Config = None,
+) -> None:  # fmt: skip
+    """Find what was said and done, in any agent. Without --project: in this folder's project if it has history, else in all."""
+    runtime = options.load(config)
+    where = options.here_or_all(runtime, project)
+    ask = options.ask(where, agent, after=after, before=before, branch=branch, role=role, session=session)
+    result = runtime.search(" ".join(query), ask, top_k=top_k, max_tokens=max_tokens)
+    if json:
+        render.as_json({"project": where, **result.as_json()})
+    else:
+        show_result(result, where)
+
+
+def show_result(result: SearchResult, where: str) -> None:
+    """Passages for people."""
+    if not result.passages:
+        render.line(f"Nothing in {options.in_words(where)} answers this.")
+        for project in result.projects:
+            render.line(f"  history in {render.short_path(project)}", "dim")
+    for one in result.passages:
+        show_passage(one, result.query)
+    if result.passages:
+        stages = "; ".join(result.stages)
+        render.line(f"{render.count(len(result.passages), 'passage')} from {options.in_words(where)}. {stages}", "dim")
+    for note in result.notes:
+        render.line(note, "dim")
+
+
+def show_passage(one: Passage, query: str = "") -> None:
+    """A passage for people: where it is from, why it was found, what was said, how to go back there."""
+    turns = str(one.first_turn) if one.first_turn == one.last_turn else f"{one.first_turn}-{one.last_turn}"
+    scores = {"words": one.scores.lexical, "meaning": one.scores.dense, "rerank": one.scores.rerank}
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in scores.items() if value is not None)
+    facts = [f"session {one.session}", f"turns {turns}", f"{one.ranked_by} {one.scores.fused:.2f} ({parts})"]
+    if one.branch:
+        facts.append(f"branch {one.branch}")
+    if one.source_gone:
+        facts.append("its log is gone")
+    render.passage(
+        f"#{one.rank} {one.agent} · {render.short_path(one.project)} · {render.when(one.time)}",
+        " · ".join(facts), one.text, footer=_footer(one), words=query.split(),
+    )  # fmt: skip
+
+
+def _footer(one: Passage) -> str:
+    rest = f"cut; all of it: raw-rag show {one.session} --turn {one.turn}" if one.truncated else ""
+    return "\n".join(text for text in (rest, one.resume) if text)

@@ -1,0 +1,53 @@
+"""``raw-rag status``: what is stored, what ranks, what lags and what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_raw_rag.cli import options, render
+
+if TYPE_CHECKING:
+    from agent_raw_rag.search.status import StatusReport
+
+
+def status(agent: options.Agent = None, json: options.Json = False, config: options.Config = None) -> None:
+    """What is stored of each agent, what ranks, and what went wrong while reading."""
+    report = options.load(config).status(agent)
+    if json:
+        render.as_json(report.as_json())
+    else:
+        show_status(report)
+
+
+def show_status(report: StatusReport) -> None:
+    """A status for people."""
+    render.line(f"raw-rag {report.version}", "bold")
+    render.line(f"Store    {render.short_path(report.store)}, {render.size(report.store_bytes)}")
+    counts = [(report.sessions, "session"), (report.turns, "turn"), (report.chunks, "chunk")]
+    render.line(f"Holds    {', '.join(render.count(number, noun) for number, noun in counts)}")
+    render.line(f"Words    {'all indexed' if report.indexed else 'the index lags; the rest is searched directly'}")
+    render.line(f"Vectors  {_vectors(report)}")
+    render.line(f"Rerank   {report.reranker or 'no reranker: skipped'}")
+    render.line()
+    rows = [
+        (name, one.sessions, one.turns, one.sources, one.gone_sources or "", render.when(one.last_turn),
+         render.when(one.last_read), render.short_path(one.last_project))
+        for name, one in report.agents.items()
+    ]  # fmt: skip
+    if rows:
+        render.table(["agent", "sessions", "turns", "sources", "gone", "last turn", "last read", "last project"], rows)
+    else:
+        render.line("Nothing is recorded yet.")
+    for problem in report.problems:
+        render.finding("warn", problem, "")
+    if report.cursors:
+        render.line()
+        cursors = [(one.source, one.part, one.offset, render.when(one.read_at)) for one in report.cursors]
+        render.table(["source", "part", "read up to", "read at"], cursors)
+
+
+def _vectors(report: StatusReport) -> str:
+    if report.encoder is None:
+        return "none: no encoder is set"
+    share = f"{report.embedded:,} of {report.embedded + report.backlog:,} chunks"
+    return f"{share}, {report.encoder}"

@@ -1,0 +1,52 @@
+"""The one map from expected errors to what a model reads. Everything else is a bug: the SDK masks and logs it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from pydantic import ValidationError
+
+from agent_raw_rag.errors import RawRagError
+from agent_raw_rag.runtime import expected
+
+
+def refusal(failed: ToolError) -> ToolError:
+    """The error as the caller is to read it: what is wrong, where, and what to do."""
+    cause = failed.__cause__
+    known = expected(cause) if cause is not None else None
+    if known is not None:
+        return told(known)
+    if isinstance(cause, ValidationError) and not isinstance(failed, UnexpectedToolError):
+        return ToolError("\n".join(_wrong(dict(one)) for one in cause.errors(include_url=False)) + " (bad_argument)")
+    return failed
+
+
+def told(error: RawRagError) -> ToolError:
+    """An expected error: message, hint, code."""
+    return ToolError(f"{error} ({error.code})")
+
+
+def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> ToolError | None:
+    """The refusal of arguments that the tool does not have; None: all are known."""
+    names = list(known)
+    unknown = [name for name in given if name not in names]
+    if not unknown:
+        return None
+    near = difflib.get_close_matches(unknown[0], names, 1, 0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else f"The arguments are: {', '.join(names)}."
+    return ToolError(f"Unknown argument {unknown[0]!r}. {hint} (bad_argument)")
+
+
+def _wrong(error: dict[str, Any]) -> str:
+    name = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "missing":
+        return f"{name} is missing."
+    return f"{name} is {_shown(error['input'])}. {error['msg']}."
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

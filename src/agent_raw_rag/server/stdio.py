@@ -1,0 +1,57 @@
+"""``agent-raw-rag-mcp``: the MCP server on stdin and stdout. Nothing but JSON-RPC is ever written to stdout."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from agent_raw_rag import __version__
+from agent_raw_rag.errors import RawRagError
+
+LEAVE_WITHIN_SECONDS = 2.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until stdin ends. Returns the exit status."""
+    options = _options(arguments)
+    from agent_raw_rag.log import set_up
+
+    os.umask(0o077)  # whatever is made from here on is the user's alone, files of libraries included
+    set_up()
+    try:
+        return _serve(options)
+    except RawRagError as error:
+        print(f"agent-raw-rag-mcp: {error}", file=sys.stderr)  # noqa: T201 - to a person, on stderr
+        return error.exit_status
+    except KeyboardInterrupt:
+        return 130
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="agent-raw-rag-mcp",
+        description="MCP server (stdio): the exact past conversations of your coding agents.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--config", metavar="PATH", help="the configuration file, instead of the default one")
+    parser.add_argument(
+        "--no-catch-up", action="store_true", help="do not read new logs in the background after the start"
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"agent-raw-rag-mcp {__version__}")
+    return parser.parse_args(arguments)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from agent_raw_rag.runtime import Runtime
+    from agent_raw_rag.server.app import build
+    from agent_raw_rag.server.catch_up import CatchUp
+
+    runtime = Runtime.load(options.config)
+    catch_up = None if options.no_catch_up else CatchUp(lambda: runtime)
+    build(lambda: runtime, catch_up=catch_up).run("stdio")
+    if catch_up is not None and not catch_up.stop(LEAVE_WITHIN_SECONDS):
+        sys.stdout.flush()
+        os._exit(0)  # it is inside a model or an index: all that is committed is safe, and nobody waits for the rest
+    return 0

@@ -1,0 +1,173 @@
+"""The five tools: their signatures, what a model reads about them, and the call of the runtime behind each."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult, TextContent
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from agent_raw_rag.adapters.registry import BUILT_IN
+from agent_raw_rag.errors import StoreBusyError
+from agent_raw_rag.server import wire
+from agent_raw_rag.server.budget import keep_within
+from agent_raw_rag.server.catch_up import CatchUp
+from agent_raw_rag.server.progress import Ticker
+from agent_raw_rag.server.project import Surroundings
+from agent_raw_rag.server.text import UNTRUSTED, ingest_text, search_text, status_text, turns_text
+
+if TYPE_CHECKING:
+    from agent_raw_rag.runtime import Ask, Runtime
+    from agent_raw_rag.search.browse import ReadTurn, TurnsResult
+    from agent_raw_rag.search.result import SearchResult
+
+Item = TypeVar("Item")
+ALL_PROJECTS = "*"
+NOTE_TOKENS = 12
+"""What the note about dropped passages may cost."""
+_LEFT_OUT = re.compile(r" \[…\d+ tokens left out\]\Z")
+
+
+def _absent(value: object) -> object:
+    """Models pass "" where they mean nothing."""
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+Words = Annotated[str | None, BeforeValidator(_absent), WithJsonSchema({"type": "string"})]
+Number = Annotated[int | None, BeforeValidator(_absent), WithJsonSchema({"type": "integer"})]
+
+Project = Annotated[Words, Field(description='Folder of the project. Default: the current one. "*": all')]
+Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_IN)}")]
+After = Annotated[Words, Field(description="2026-11-30, an instant, yesterday, 7d, last week")]
+Before = Annotated[Words, Field(description="Likewise; inclusive")]
+Branch = Annotated[Words, Field(description="Git branch")]
+Role = Annotated[Words, Field(description="user, assistant, task or summary")]
+Session = Annotated[Words, Field(description="Session id")]
+TopK = Annotated[Number, Field(description="Passages at most, 1-100; default 15")]
+Budget = Annotated[Number, Field(description="Token budget of the answer; default 6000")]
+Limit = Annotated[Number, Field(description="1-1000; default 30")]
+Around = Annotated[Number, Field(description="Default 2")]
+Offset = Annotated[Number, Field(description="Characters of that turn to skip: to read on in a long one")]
+
+
+@dataclass
+class Tools:
+    """The tools over one runtime, opened at the first call."""
+
+    runtime: Callable[[], Runtime]
+    surroundings: Surroundings
+    catch_up: CatchUp | None = None
+    mark: Callable[[], str] = field(default=lambda: secrets.token_hex(5))
+    """A new fence for each answer: what is quoted cannot know it, and so cannot close it."""
+
+    def raw_rag_search(
+        self, query: Annotated[str, Field(description="What you want to know, in plain words")], context: Context,
+        project_path: Project = None, agent: Agent = None, after_date: After = None, before_date: Before = None,
+        branch: Branch = None, role: Role = None, session: Session = None, top_k: TopK = None, max_tokens: Budget = None,
+    ) -> Annotated[CallToolResult, wire.Found]:  # fmt: skip
+        """Find what was said and done in past coding-agent sessions on this machine: exact turns, oldest first.
+
+        Search before deciding again, after a compaction, and when the user refers to earlier work. Any language;
+        names, paths and error texts match exactly."""
+        project = self._project(project_path, context)
+        ask = _ask(project, agent, after=after_date, before=before_date, branch=branch, role=role, session=session)
+        result = self._open().search(query, ask, top_k=top_k, max_tokens=max_tokens)
+        result.notes += self._lag()
+        mark, where = self.mark(), _place(project)
+        self._fit(max_tokens, result, result.passages, lambda one: one.rank, lambda: search_text(result, where, mark))
+        content = {"notice": UNTRUSTED, "project": project, **result.as_json()}
+        return _answer(search_text(result, where, mark), content)
+
+    def raw_rag_recent(
+        self, context: Context, project_path: Project = None, limit_turns: Limit = None, agent: Agent = None,
+        max_tokens: Budget = None,
+    ) -> Annotated[CallToolResult, wire.Turns]:  # fmt: skip
+        """The last turns of a project, across all agents, oldest first: what was going on here."""
+        project = self._project(project_path, context)
+        limit = 30 if limit_turns is None else limit_turns
+        result = self._open().recent(_ask(project, agent), limit=limit, max_tokens=max_tokens)
+        result.notes += self._lag()
+        newest = {id(one): -place for place, one in enumerate(result.turns)}
+        return self._turns(result, _place(project), max_tokens, lambda one: newest[id(one)], None)
+
+    def raw_rag_context(
+        self, session: Annotated[str, Field(description="Session id, as an answer gives it")],
+        turn: Annotated[int, Field(description="Turn number")], before: Around = None, after: Around = None,
+        max_tokens: Budget = None, offset: Offset = None,
+    ) -> Annotated[CallToolResult, wire.Turns]:  # fmt: skip
+        """Read around a turn that a search found, or the rest of one that was cut."""
+        around = {"before": 2 if before is None else before, "after": 2 if after is None else after}
+        start = offset or 0
+        result = self._open().context(session, turn, **around, max_tokens=max_tokens, offset=start)
+        where, offset_after = f"around turn {turn} of its session", _next_offset(result, turn, start)
+        return self._turns(result, where, max_tokens, lambda one: abs(one.turn - turn), offset_after)
+
+    def raw_rag_ingest(
+        self, context: Context, agent: Agent = None
+    ) -> Annotated[CallToolResult, wire.Ingested]:  # fmt: skip
+        """Read what is new in the agents' logs now. Seldom needed: the server does so when it starts."""
+        try:
+            report = self._open().ingest([agent] if agent else None, on_note=Ticker(context))
+        except StoreBusyError as busy:
+            raise (StoreBusyError(self._lag()[0], hint="Search works meanwhile.") if self._lag() else busy) from busy
+        return _answer(ingest_text(report), report.as_json())
+
+    def raw_rag_status(self, agent: Agent = None) -> Annotated[CallToolResult, wire.Status]:
+        """What is stored of each agent, what ranks, and what went wrong while reading."""
+        status = self._open().status(agent)
+        status.problems += self._lag()
+        return _answer(status_text(status), status.as_json())
+
+    def _open(self) -> Runtime:
+        return self.runtime()
+
+    def _project(self, asked: str | None, context: Context) -> str:
+        return asked or self.surroundings.project(context)
+
+    def _lag(self) -> list[str]:
+        running = self.catch_up.running() if self.catch_up else None
+        return [running] if running else []
+
+    def _turns(
+        self, result: TurnsResult, where: str, max_tokens: int | None, unwanted: Callable[[ReadTurn], int],
+        next_offset: int | None,
+    ) -> CallToolResult:  # fmt: skip
+        mark = self.mark()
+        self._fit(max_tokens, result, result.turns, unwanted, lambda: turns_text(result, where, mark, next_offset))
+        content = {"notice": UNTRUSTED, **result.as_json(), "next_offset": next_offset}
+        return _answer(turns_text(result, where, mark, next_offset), content)
+
+    def _fit(
+        self, max_tokens: int | None, result: SearchResult | TurnsResult, items: list[Item],
+        unwanted: Callable[[Item], int], render: Callable[[], str],
+    ) -> None:  # fmt: skip
+        runtime = self._open()
+        budget = max_tokens or runtime.settings.search.max_tokens
+        dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.tokenizer)
+        if dropped:
+            result.notes.append(f"{dropped} more left out to keep within {budget} tokens.")
+
+
+def _ask(project: str, agent: str | None, **filters: str | None) -> Ask:
+    from agent_raw_rag.runtime import Ask
+
+    return Ask(project=project, agent=agent, **filters)
+
+
+def _place(project: str) -> str:
+    return "all projects" if project == ALL_PROJECTS else project
+
+
+def _next_offset(result: TurnsResult, turn: int, start: int) -> int | None:
+    """Where reading on in a turn that was cut begins; None: it was not cut."""
+    cut = next((one for one in result.turns if one.turn == turn and one.truncated), None)
+    return start + len(_LEFT_OUT.sub("", cut.text)) if cut else None
+
+
+def _answer(text: str, content: dict[str, Any]) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
