@@ -15,6 +15,8 @@ from agent_raw_rag.sanitize.redact import redact
 from agent_raw_rag.sanitize.scrub import scrub
 from agent_raw_rag.sanitize.thinking import capped
 
+DEFAULT = Options()
+
 
 class _Masker:
     """Masks texts and remembers what it masked; only scrubs them where redaction is switched off."""
@@ -31,7 +33,7 @@ class _Masker:
         return clean
 
 
-def clean(turn: Turn, tokenizer: Tokenizer, options: Options = Options()) -> CleanTurn | None:  # noqa: B008 - frozen
+def clean(turn: Turn, tokenizer: Tokenizer, options: Options = DEFAULT) -> CleanTurn | None:
     """The turn as it may be stored; None if nothing of it remains, as with a call of our own memory."""
     mask = _Masker(redacting=options.redact)
     text = mask("\n".join(_rendered(turn, tokenizer, mask, options))).rstrip()

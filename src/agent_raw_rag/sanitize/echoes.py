@@ -14,6 +14,7 @@ _GLUE = frozenset(
     ("text", "print", "log", "stringify", "parse", "map", "filter", "join", "await", "async", "if", "for", "while")
 )
 """Calls that only carry a result on, by their last name."""
+_QUOTED = re.compile(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"|`[^`]{0,2000}`")
 _MAX_CODE = 20_000
 
 
@@ -24,7 +25,7 @@ def is_own(name: str, args: Mapping[str, Any], category: Category, options: Opti
     code = args.get("code") or args.get("input")
     if category is not Category.SHELL or not isinstance(code, str) or len(code) > _MAX_CODE:
         return False
-    called = [call for call in _CALL.findall(code) if call.rpartition(".")[2].lower() not in _GLUE]
+    called = [call for call in _CALL.findall(_QUOTED.sub("", code)) if call.rpartition(".")[2].lower() not in _GLUE]
     return bool(called) and all(own_name(call, options) for call in called)
 
 

@@ -110,7 +110,7 @@ def _first(rules: tuple[Rule, ...], data: bytes, place: int) -> Iterator[_Findin
         if match is None:
             continue
         start, end = match.span(match.lastindex or 0)
-        start = _widened(data, start) if rule.widen else start
+        start, end = _widened(data, start) if rule.widen else start, _character_end(data, end)
         if credible(data[start:end], rule.entropy, rule.guard):
             yield _Finding(start, end, _RANK[id(rule)])
             return
@@ -121,6 +121,13 @@ def _widened(data: bytes, start: int) -> int:
     while start > floor and data[start - 1] in _TOKEN_BYTES:
         start -= 1
     return start
+
+
+def _character_end(data: bytes, end: int) -> int:
+    """A bounded quantifier may have stopped inside a character."""
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return end
 
 
 # ---------------------------------------------------------------- masking

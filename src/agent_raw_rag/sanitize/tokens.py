@@ -200,7 +200,6 @@ _PREFIXED = (
     ("square-token", "sq0atp- sq0csp- sq0idp-", _WORD + "{22,}", "{w22}", "sq0atp-your-token-from-the-dashboard"),
     ("square-access-token", "EAAA", _WORD + "{60}" + _END, "{w59}x", "EAAA" + "A" * 60),
     ("facebook-token", "EAAC EAAD EAAE EAAG EAAJ EAAM EAAS EAAB", _ALNUM + "{60,}", "{a140}", "EAAB" + "A" * 80),
-    ("razorpay-key", "rzp_live_ rzp_test_", _ALNUM + "{14,}", "{a14}", "rzp_test_xxxxxxxxxxxxxx"),
     ("flutterwave-key", "FLWSECK- FLWSECK_TEST-", _ALNUM + "{12,}(?:-X)?", "{h32}-X", "FLWSECK-xxxxxxxxxxxxxxxx-X"),
     ("twilio-api-key", "SK", r"[0-9a-f]{32}" + _END, "{h32}", "SKxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
     (
@@ -308,6 +307,15 @@ _SHAPED = (
         "AKIAIOSFODNN7EXAMPLE,wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
         3.0,
         Guard.MIXED,
+    ),
+    # Too short to hold a digit for certain.
+    Rule(
+        "razorpay-key",
+        ("rzp_live_", "rzp_test_"),
+        r"rzp_(?:live|test)_[A-Za-z0-9]{14,}",
+        "«rzp_live_{a14}»",
+        "rzp_test_xxxxxxxxxxxxxx",
+        3.0,
     ),
     # These have their mark in the middle.
     Rule(
