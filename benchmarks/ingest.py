@@ -31,15 +31,23 @@ def claude_lines(logs: Path) -> list[bytes]:
     lines = []
     for path in sorted((logs / "claude/projects").rglob("*.jsonl")):
         if not path.name.startswith("agent-"):
-            lines += [line for line in path.read_bytes().split(b"\n") if line.strip()]
+            lines += [line for line in path.read_bytes().split(b"\n") if _whole(line)]
     return lines
+
+
+def _whole(line: bytes) -> bool:
+    """The yardstick can read it: no torn lines, and objects only."""
+    try:
+        return isinstance(json.loads(line.decode("utf-8", "replace")), dict)
+    except ValueError:
+        return False
 
 
 def renewed(lines: list[bytes], number: int) -> Iterator[bytes]:
     """The same lines under new ids."""
     mark = f"{number:08x}".encode()
     for line in lines:
-        yield NATIVE.sub(rb"\1\2" + mark, UUID.sub(mark + rb"\1", line)) + b"\n"
+        yield NATIVE.sub(rb"\g<1>\g<2>" + mark, UUID.sub(mark + rb"\g<1>", line)) + b"\n"
 
 
 def big_log(lines: list[bytes], path: Path, megabytes: float) -> int:
@@ -70,7 +78,7 @@ def reference(path: Path) -> float:
         connection.execute("CREATE VIRTUAL TABLE t USING fts5(text)")
         with path.open("rb") as stream:
             for line in stream:
-                connection.execute("INSERT INTO t VALUES (?)", (words(json.loads(line)),))
+                connection.execute("INSERT INTO t VALUES (?)", (words(json.loads(line.decode("utf-8", "replace"))),))
         connection.commit()
         connection.close()
     return time.perf_counter() - began

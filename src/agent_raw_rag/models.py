@@ -62,7 +62,7 @@ class Source:
     """DOCUMENT: globs relative to ``root`` of the further files that make up the document. ``{stem}`` stands for
     the stem of each file that the glob before it matched."""
     companions: tuple[str, ...] = ()
-    """DOCUMENT: globs relative to ``root`` of side files that are read along but whose change alone is no news."""
+    """DOCUMENT, DATABASE: globs relative to ``root`` of side files that are read along but whose change alone is no news."""
     order: str = ""
     """Sources of one agent are read in the order of (order, path): parents before forks."""
 
@@ -85,7 +85,7 @@ class BadRecord:
     """A stretch of a source that is no record: counted and passed over, never fatal."""
 
     reason: str
-    """One of: json, not-object, too-long, too-deep."""
+    """One of: json, not-object, too-long, too-deep, damaged, unreadable."""
     start: int
     end: int
 

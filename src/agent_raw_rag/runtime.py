@@ -19,7 +19,6 @@ from agent_raw_rag import __version__
 from agent_raw_rag.errors import ConfigError, RawRagError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    import sqlite3
     from datetime import tzinfo
 
     from agent_raw_rag.adapters.base import Adapter, Root
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.search.funnel import Funnel
     from agent_raw_rag.search.result import SearchResult
     from agent_raw_rag.search.status import StatusReport
+    from agent_raw_rag.store.connection import Connection
     from agent_raw_rag.store.reader import Reader, Scope
     from agent_raw_rag.store.rows import SessionRow
 
@@ -215,7 +215,7 @@ class Runtime:
         )
 
     @contextmanager
-    def _writing(self, wait_seconds: float, purpose: str) -> Iterator[sqlite3.Connection]:
+    def _writing(self, wait_seconds: float, purpose: str) -> Iterator[Connection]:
         from agent_raw_rag.store.connection import connect
         from agent_raw_rag.store.lock import writer_lock
 

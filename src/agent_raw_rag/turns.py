@@ -70,7 +70,8 @@ class Assembler(Generic[State]):
         self._open: list[_Open[State]] = []
         self._current: dict[str, _Open[State]] = {}
         self._settled: list[Turn] = []
-        self._done: Done = dict(done or {})
+        self._before: Done = dict(done or {})
+        self._done: Done = dict(self._before)
         self._record = -1
         self._part = 0
 
@@ -117,7 +118,8 @@ class Assembler(Generic[State]):
     def _is_done(self, session: str) -> bool:
         """Count one part of the current record; True if it belongs to a turn that was settled before this read began."""
         self._part += 1
-        return (self._record, self._part) <= self._done.get(session, (-1, 0))
+        done = self._before.get(session)
+        return done is not None and (self._record, self._part) <= done
 
     def _words(self, message: Message, session: str, start: int, end: int, state: State) -> None:
         items = [part for part in message.parts if isinstance(part, Text | Thinking | Image)]

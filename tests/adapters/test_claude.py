@@ -68,7 +68,10 @@ def said(turns: list[Turn], role: Role = Role.USER) -> list[str]:
     return [item.text for turn in turns if turn.role is role for item in turn.items if isinstance(item, Text)]
 
 
-def user(content: object, uuid: str | None = "u1", parent: str | None = None, **more: Any) -> dict[str, Any]:
+U1 = "00000000-0000-4000-8000-0000000000a1"
+
+
+def user(content: object, uuid: str | None = U1, parent: str | None = None, **more: Any) -> dict[str, Any]:
     message = {"role": "user", "content": content}
     return {"type": "user", "message": message, "uuid": uuid, "parentUuid": parent, "timestamp": NOW, **more}
 
@@ -243,7 +246,7 @@ def test_a_row_that_nothing_marks_as_harness_text_is_the_humans(
 ) -> None:
     batch = read(user(content, **more))
     assert said(batch.turns) == words
-    assert [turn.key for turn in batch.turns] == ["u1"]
+    assert [turn.key for turn in batch.turns] == [U1]
 
 
 @pytest.mark.parametrize(("content", "more"), HARNESS)
@@ -588,7 +591,7 @@ def test_a_sub_agent_whose_rows_name_no_session_stands_alone() -> None:
 @pytest.mark.parametrize("prompt", ["Warmup", [text("Warmup")]])
 def test_warm_up_agents_leave_nothing(prompt: object) -> None:
     beside = read(user(prompt, sessionId=SESSION), answer(text("ready")), of=source("-home-x/agent-1.jsonl"))
-    within = read(inline(user(prompt)), inline(answer(text("ready"), parent="u1")))
+    within = read(inline(user(prompt)), inline(answer(text("ready"), parent=U1)))
     assert (beside.turns, beside.infos) == ([], {})
     assert (within.turns, set(within.infos)) == ([], {SESSION})
 
@@ -616,7 +619,7 @@ def test_facts_are_told_only_when_they_are_new() -> None:
 
 
 def test_a_summary_row_names_this_session_only_if_it_points_into_it() -> None:
-    summary = {"type": "summary", "summary": "about it", "leafUuid": "u1"}
+    summary = {"type": "summary", "summary": "about it", "leafUuid": U1}
     assert read({**summary, "leafUuid": "elsewhere"}, user("a"), summary).infos[SESSION].title == "about it"
     assert read(summary, user("a")).infos[SESSION].title is None
 

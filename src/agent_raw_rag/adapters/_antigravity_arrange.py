@@ -28,7 +28,7 @@ def arrange(records: list[Record]) -> list[Record]:
     """The records of one conversation, in order; a step that was written several times as it was last."""
     origin = records[0].origin if records else ""
     pieces = _conversation(records) if "/" in origin else _database(records)
-    return [Record(piece, place, place + 1, origin) for place, piece in enumerate(pieces)]
+    return [Record(piece, *piece.pop("span", (0, 0)), origin) for piece in pieces]
 
 
 def _conversation(records: list[Record]) -> Iterator[Piece]:
@@ -65,7 +65,8 @@ def _steps(records: list[Record]) -> Iterator[Piece]:
         times = 0 if number is None else again[number]
         again.update(() if number is None else (number,))
         twice = record.origin.endswith(CLIPPED)
-        yield {"kind": "step", "number": number, "times": times, "twice": twice, "data": record.data}
+        span = (record.start, record.end)
+        yield {"kind": "step", "number": number, "times": times, "twice": twice, "data": record.data, "span": span}
 
 
 def _number(data: Piece) -> int | None:

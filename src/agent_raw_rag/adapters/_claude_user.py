@@ -14,6 +14,9 @@ from agent_raw_rag.adapters.base import State, digest, mapping, millis, sequence
 from agent_raw_rag.models import Event, Message, Millis, Part, Role, Text
 
 
+UUID_CHARS = 32
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of conversation, with what its place in the log says about it."""
@@ -30,6 +33,11 @@ class Row:
     def of(cls, data: Mapping[str, Any], session: str | None, role: Role) -> Row:
         """A row as the fields of the log have it."""
         return cls(data, string(data.get("uuid")), millis(data.get("timestamp")), session, role)
+
+    @property
+    def unique_id(self) -> str | None:
+        """The uuid, if it is one: hand-made and redacted logs number their rows (``u1``), each file anew."""
+        return self.uuid if self.uuid and len(self.uuid) >= UUID_CHARS else None
 
     @property
     def content(self) -> object:
@@ -75,11 +83,11 @@ def _results(row: Row, blocks: list[dict[str, Any]]) -> list[Message]:
     parts = tuple(tool_result(block, row.data) for block in blocks)
     refused = [(block.get("tool_use_id"), words) for block in blocks if (words := feedback(block))]
     return [
-        row.message(Role.ASSISTANT, row.uuid or digest(row.time, *parts), parts),
+        row.message(Role.ASSISTANT, row.unique_id or digest(row.uuid, row.time, *parts), parts),
         *(row.message(row.role, digest("refused", call, words), (Text(words),)) for call, words in refused),
     ]
 
 
 def _key(row: Row, state: State, parts: tuple[Part, ...]) -> str:
     moment = row.data.get("promptId") or row.data.get("timestamp")
-    return row.uuid or digest(row.session or state["session"], moment, *parts)
+    return row.unique_id or digest(row.uuid, row.session or state["session"], moment, *parts)

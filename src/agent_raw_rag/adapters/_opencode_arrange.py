@@ -2,7 +2,7 @@
 
 The pieces come as rows of three table generations or as JSON files of two layouts; from here on there are four kinds of
 records. ``session``: facts under common names. ``message``: one of 1.x, ``info`` and ``parts``. ``row``: one of 2.x, ``type`` and
-``info``. ``revert``: the id of the first message taken back. Their bytes are places in this order.
+``info``. ``revert``: the id of the first message taken back. They have no bytes: each is made of several rows or files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def arrange(records: list[Record]) -> list[Record]:
     if facts and facts["revert"]:
         out.append({"kind": "revert", "session": facts["session"], "from": facts["revert"]})
     origin = records[0].origin if records else ""
-    return [Record(piece, place, place + 1, origin) for place, piece in enumerate(out)]
+    return [Record(piece, origin=origin) for piece in out]
 
 
 # ---------------------------------------------------------------- one piece

@@ -39,7 +39,8 @@ class Family:
     sessions: str
     """Query without parameters: columns ``session``, ``stamp``. A session is read again when its stamp changed."""
     records: tuple[str, ...]
-    """Queries with the parameter ``:session``, run in this order; each row is a record with the row's columns as data."""
+    """Queries with the parameter ``:session``, run in this order; each row is a record with the row's columns as data. A
+    column whose name ends in ``_json`` comes decoded. An empty ``session`` stands for the source's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def _assistant(data: dict[str, Any], state: State, events: list[Event]) -> None:
         _add([], data, state, events)
         return
     group, mark = string(message.get("id")), part_mark(parts[0])
-    key = f"{group}:{mark}" if group else row.uuid or digest(state["session"], row.time, mark)
+    key = f"{group}:{mark}" if group else row.unique_id or digest(row.uuid, state["session"], row.time, mark)
     _add([row.message(Role.ASSISTANT, key, parts, group=group)], data, state, events)
 
 

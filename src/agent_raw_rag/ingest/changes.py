@@ -26,9 +26,12 @@ class Changes:
         self.source_id = source_id
         self.whole = whole
         self.gone = gone
+        self._preferences: dict[int, str] = {}
         self._by_id: dict[int, SessionRow] = {}
         self._by_native: dict[str, SessionRow] = {}
         self.first_changed: dict[int, int] = {}
+        self.given_up = 0
+        """Live turns that turned out to be copies."""
 
     def session(self, native: str) -> SessionRow:
         """The session of this native id."""
@@ -47,6 +50,14 @@ class Changes:
     def _keep(self, row: SessionRow) -> SessionRow:
         self._by_id[row.id] = self._by_native[row.native] = row
         return row
+
+    def is_better_than(self, source_id: int | None) -> bool:
+        """Whether this source, which was read whole, is a better copy than another one of the same session."""
+        if not self.whole or source_id is None or source_id == self.source_id:
+            return False
+        for number in (self.source_id, source_id):
+            self._preferences.setdefault(number, self.writer.preference_of(number))
+        return self._preferences[self.source_id] < self._preferences[source_id]
 
     def touch(self, session_id: int, ordinal: int) -> None:
         """The session's stream changes from this turn on."""

@@ -16,7 +16,7 @@ from agent_raw_rag.models import CleanTurn, Source, Tokenizer, Turn
 from agent_raw_rag.sanitize import Options, clean, clean_label
 from agent_raw_rag.sources.projects import Projects
 from agent_raw_rag.store.connection import transaction
-from agent_raw_rag.store.rows import key_hash
+from agent_raw_rag.store.rows import Status, key_hash
 from agent_raw_rag.store.sources import CursorRow, Sources
 from agent_raw_rag.store.writer import Writer
 
@@ -85,13 +85,15 @@ class Committer:
         added = Added()
         for native, by_key in by_session.items():
             group = list(by_key.values())
-            added.sessions += changes.session(native).turns == 0
+            first = changes.session(native).turns == 0
             new = [row for turn in group if (row := place_turn(changes, turn)) is not None]
-            added.turns += len(new)
+            added.turns += sum(row.status is not Status.FORGOTTEN for row in new)
+            added.sessions += first and any(row.status is Status.LIVE for row in new)
             if whole:
                 merge_whole(changes, changes.session(native), [key_hash(changes.agent, turn.key) for turn in group])
             elif any(turn.branch_from for turn in group) and changes.session(native).branched:
                 mark_branches(self.writer, changes.session(native))
+        added.turns -= changes.given_up
         return added
 
     def _mark(self, changes: Changes, batch: Batch) -> None:

@@ -1,4 +1,5 @@
-"""Who owns a turn that stands in several sessions (forks, resumes, copied logs), whatever order they are read in.
+"""Who owns a turn that stands in several sessions (forks, resumes, copied logs), in whatever order they are read.
+
 
 The session that began first owns it, by (start, declared fork, native id). The others keep a row without text. When an owner turns up
 after a copy was stored, the copy gives its text up and its session is cut again.
@@ -43,6 +44,7 @@ def _ranked(changes: Changes, one: TurnRow, two: TurnRow) -> tuple[TurnRow, Turn
 
 def _give_up(changes: Changes, row: TurnRow) -> None:
     changes.writer.set_status(row.id, Status.COPY)
+    changes.given_up += 1
     changes.touch(row.session_id, row.ordinal)
 
 

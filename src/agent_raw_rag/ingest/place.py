@@ -49,7 +49,7 @@ def _again(changes: Changes, mine: TurnRow, turn: CleanTurn) -> None:
     if mine.status is Status.FORGOTTEN:
         return
     ours = mine.source_id == changes.source_id
-    same_place = ours and (changes.whole or mine.start == turn.start)
+    same_place = (ours and (changes.whole or mine.start == turn.start)) or changes.is_better_than(mine.source_id)
     homeless = (ours and mine.start is None) or mine.source_id in changes.gone
     says_else = text_hash(turn.text) != mine.text_hash or mine.open != (not turn.settled)
     if mine.open or (same_place and says_else):

@@ -92,7 +92,7 @@ class _Reader:
             self.batch.bad.append(record)
         else:
             self._parse(record)
-        self.end = record.end or self.end
+        self.end = record.end
 
     def _parse(self, record: Record) -> None:
         before = dict(self.state)
@@ -168,13 +168,15 @@ def read_whole(adapter: Adapter, source: Source, records: list[Record | BadRecor
     for bad in records:
         if isinstance(bad, BadRecord):
             reader.take(bad)
-    for number, record in enumerate(adapter.arrange(good) if adapter.arrange else good):
-        # Records of a document are told apart by their place in it, as offsets of several files may coincide.
-        reader.take(record if record.end else replace(record, start=-number - 2, end=0))
+    arranged = adapter.arrange(good) if adapter.arrange else good
+    for place, record in enumerate(arranged):
+        # Offsets of several files may coincide or run backwards: for the time of reading, a record's place stands for it.
+        reader.take(replace(record, start=place, end=place + 1))
     batch = reader.cut()
     for turn in batch.turns:
         turn.settled = True
-        turn.start, turn.end = max(turn.start, 0), max(turn.end, 0)
+        first, last = arranged[turn.start], arranged[turn.end - 1]
+        turn.start, turn.end = first.start, max(first.end, last.end)
     batch.tally = reader.settled_tally + Counter(name for _, name in reader.recent)
     batch.whole = True
     return batch

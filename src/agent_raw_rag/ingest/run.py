@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,14 +10,16 @@ from typing import Any
 
 from agent_raw_rag.adapters.base import Adapter, Root
 from agent_raw_rag.chunker import Windows
+from agent_raw_rag.derived import cache_files
 from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.ingest.commit import Committer
-from agent_raw_rag.ingest.embed import embed_backlog, feed_cache
+from agent_raw_rag.ingest.embed import embed_backlog
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.ingest.forget import Forgotten, forget
 from agent_raw_rag.ingest.sync import AgentReport, Progress, Sync
 from agent_raw_rag.models import Tokenizer
 from agent_raw_rag.sanitize import Options
+from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.sources import Sources
 from agent_raw_rag.store.totals import totals
@@ -87,7 +89,7 @@ class IngestOptions:
 class IngestRun:
     """One writer at work on one store. The caller holds the writer lock."""
 
-    connection: sqlite3.Connection
+    connection: Connection
     home: str
     tokenizer: Tokenizer
     options: IngestOptions
@@ -133,8 +135,13 @@ class IngestRun:
         forgotten = forget(self.committer, scope, dry_run=dry_run)
         if not dry_run:
             self.index()
-            feed_cache(self.connection, self.home)
+            self.drop_vectors()
         return forgotten
+
+    def drop_vectors(self) -> None:
+        """Take the vectors of deleted chunks out of every cache."""
+        for file in cache_files(self.home):
+            os.remove(file)
 
     def _progress(self, progress: Progress) -> None:
         self.on_note(Note("read", progress.done, progress.total, progress.agent))

@@ -160,12 +160,10 @@ class Sync:
 
     def _database(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
         stamps = self.sources.stamps(source_id)
-        changed = [
-            (family, session, mark)
-            for family, session, mark in foreign_sessions(source, adapter.families)
-            if stamps.get(session) != f"{family}:{mark}"
-        ]
-        for family, session, mark in changed:
+        # Read as they are found: a broken family is only told after the sessions of the sound ones.
+        for family, session, mark in foreign_sessions(source, adapter.families):
+            if stamps.get(session) == f"{family}:{mark}":
+                continue
             batch = read_whole(adapter, source, read_session(source, adapter.families, family, session))
             yield batch, CursorRow(f"{family}:{mark}", tally=dict(batch.tally)), session
 

@@ -11,6 +11,8 @@ from agent_raw_rag.errors import StoreError
 from agent_raw_rag.store.migrations import migrate, pending
 
 BUSY_MS = 10_000
+Connection = sqlite3.Connection
+"""An open store, for those who only pass it on."""
 
 
 def connect(path: str, *, write: bool) -> sqlite3.Connection:

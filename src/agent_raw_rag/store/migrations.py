@@ -22,6 +22,7 @@ CREATE TABLE sources (
   agent TEXT NOT NULL,
   path TEXT NOT NULL UNIQUE,
   shape TEXT NOT NULL,
+  preference TEXT NOT NULL DEFAULT '',
   device INTEGER, inode INTEGER, size INTEGER, mtime_ns INTEGER,
   tally TEXT NOT NULL DEFAULT '{}',
   error TEXT,
@@ -149,6 +150,7 @@ def m001_initial(db: Database) -> None:
     for statement in SCHEMA_1.split(";\n"):
         if statement.strip():
             db.execute(statement)
+    db.execute("INSERT INTO meta (key, value) VALUES ('generation', lower(hex(randomblob(16))))")
 
 
 NAMES = ("m001_initial",)

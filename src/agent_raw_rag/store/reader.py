@@ -200,10 +200,10 @@ class Reader:
 
     # ------------------------------------------------------------ meta
 
-    def meta(self, key: str) -> str | None:
-        """A value that the store keeps about itself."""
-        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
+    @property
+    def generation(self) -> str:
+        """The store's own name, given when it was made: derived files carry it, and are worthless beside another store."""
+        return str(self.connection.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
 
     def _by_ids(self, sql: str, ids: Iterable[int]) -> Iterator[sqlite3.Row]:
         wanted = list(ids)

@@ -12,6 +12,11 @@ ROLE_BITS = {Role.USER: 1, Role.ASSISTANT: 2, Role.TASK: 4, Role.SUMMARY: 8}
 """A chunk's roles as a bit mask."""
 
 
+def roles_of(mask: int) -> list[Role]:
+    """The roles of a bit mask."""
+    return [role for role, bit in ROLE_BITS.items() if mask & bit]
+
+
 class Status(IntEnum):
     """What a stored turn is worth."""
 

@@ -40,8 +40,9 @@ class Sources:
     def add(self, source: Source) -> int:
         """The row number of a source; made where it is new."""
         self.connection.execute(
-            "INSERT INTO sources (agent, path, shape) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET gone = 0",
-            (source.agent, source.path, source.shape.value),
+            """INSERT INTO sources (agent, path, shape, preference) VALUES (?, ?, ?, ?)
+               ON CONFLICT (path) DO UPDATE SET gone = 0, preference = excluded.preference""",
+            (source.agent, source.path, source.shape.value, source.order),
         )
         row = self.connection.execute("SELECT id FROM sources WHERE path = ?", (source.path,)).fetchone()
         return int(row[0])

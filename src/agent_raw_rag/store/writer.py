@@ -55,6 +55,11 @@ class Writer:
             f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in columns)} WHERE id = :id", asdict(row)
         )
 
+    def preference_of(self, source_id: int) -> str:
+        """A source's ``order``: of two that tell the same session, the lower one is the better copy."""
+        row = self.connection.execute("SELECT preference FROM sources WHERE id = ?", (source_id,)).fetchone()
+        return str(row[0]) if row else ""
+
     # ------------------------------------------------------------ turns
 
     def holders(self, agent: str, key: str) -> list[TurnRow]:
@@ -125,7 +130,8 @@ class Writer:
     def set_status(self, turn_id: int, status: Status) -> None:
         """Make a turn a copy or a tombstone: its text goes."""
         self.connection.execute(
-            "UPDATE turns SET status = ?, text = '', start_token = 0, tokens = 0, redactions = '' WHERE id = ?", (status, turn_id)
+            "UPDATE turns SET status = ?, text = '', start_token = 0, tokens = 0, redactions = '' WHERE id = ?",
+            (status, turn_id),
         )
 
     def renumber(self, turn_id: int, ordinal: int, exchange: int) -> None:

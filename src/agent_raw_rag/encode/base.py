@@ -1,0 +1,80 @@
+"""What a model is to the rest: two Protocols, and the name of the space that its vectors live in.
+
+Above: every use case that ranks. Below: one module per kind of model, found through ``registry``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A vector space. Vectors of two spaces are never compared, whatever their dimensions."""
+
+    model: str
+    revision: str
+    """Of the weights: a checksum or a commit."""
+    dim: int
+    instruction: str = ""
+    """What stands before a query, if anything."""
+
+    @property
+    def name(self) -> str:
+        """A short, stable name that may be a file name: readable head, dimension, hash of all four facts."""
+        facts = "\0".join((self.model, self.revision, str(self.dim), self.instruction))
+        digest = hashlib.blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+        head = re.sub(r"[^a-z0-9]+", "-", self.model.rpartition("/")[2].lower()).strip("-")[:32]
+        return f"{head or 'model'}-{self.dim}-{digest}"
+
+
+class Encoder(Protocol):
+    """A text -> its vector. The same text gives the same vector, whatever is encoded beside it."""
+
+    @property
+    def space(self) -> Space:
+        """Known without loading the model."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """[n, dim], rows of length 1, in the order of the texts. Any text is taken, an empty one too.
+
+        Raises:
+            ModelError: the model is missing or damaged.
+        """
+        ...
+
+    def encode_query(self, text: str) -> Vectors:
+        """[dim], of length 1, with the space's instruction. Raises as ``encode_passages``."""
+        ...
+
+
+class Reranker(Protocol):
+    """A query and passages -> how well each answers it."""
+
+    @property
+    def name(self) -> str:
+        """Model and size, for people."""
+        ...
+
+    @property
+    def is_probability(self) -> bool:
+        """Scores are probabilities (0 to 1), so that a threshold means something; else only their order counts."""
+        ...
+
+    def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One score a passage, higher is better.
+
+        Raises:
+            ModelError: the model is missing or damaged.
+        """
+        ...

@@ -1,0 +1,5 @@
+"""PLACEHOLDER"""
+
+
+def feed_cache(connection, home, space):  # type: ignore
+    pass

@@ -1,0 +1,1 @@
+"""Words: text -> terms, and the derived full-text index over chunks. Knows nothing of the store."""
