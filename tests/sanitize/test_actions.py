@@ -69,6 +69,7 @@ CLAUDE = [
         "[Task] Find users",
     ),
     ("Agent", {"prompt": "Find\nevery user"}, "[Agent] Find every user"),
+    ("Task", {"name": "Helper", "prompt": "Find users"}, "[Task] Find users"),
     (
         "TodoWrite",
         {"todos": [{"content": "Build it", "status": "pending"}, {"content": "Test it"}]},

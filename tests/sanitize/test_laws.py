@@ -124,6 +124,16 @@ def test_any_turn_is_cleaned_and_always_the_same(items: list[Any], masking: bool
         assert cleaned.text == cleaned.text.rstrip() != ""
 
 
+def test_arguments_may_be_nested_ever_so_deep() -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(5000):
+        nested = {"edits": [nested], "deep": nested, "command": [nested], "todos": [nested], "tasks": [nested]}
+    names = ("Edit", "Bash", "TodoWrite", "Task", "Read", "exec", "x")
+    cleaned = clean(turn([Action(ToolCall(name, nested), None) for name in names]), Bytes())
+    assert cleaned is not None
+    assert cleaned.text == "[Edit]\n[Bash]\n[TodoWrite] 1 items\n[Task]\n[Read]\n[exec]\n[x]"
+
+
 @given(st.lists(ITEMS, max_size=6))
 @settings(max_examples=300)
 def test_nothing_is_left_to_mask_in_a_clean_turn(items: list[Any]) -> None:

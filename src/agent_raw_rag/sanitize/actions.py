@@ -36,8 +36,8 @@ _PLACE_KEYS = (
     "files",
 )
 _WEB_KEYS = ("query", "url", "uri", "q", "searchterm", "queries", "urls", "href")
-_TITLE_KEYS = ("description", "title", "taskname", "name")
 _PROMPT_KEYS = ("prompt", "message", "task", "instructions", "assignment", "content", "text", "input")
+_TASK_KEYS = ("description", *_PROMPT_KEYS, "title", "taskname", "name")
 _TODO_KEYS = ("content", "step", "subject", "title", "text", "task", "description", "id")
 
 
@@ -93,9 +93,8 @@ def _shell(args: Args, mask: Mask) -> str:
 def _task(args: Args, mask: Mask) -> str:
     tasks = args.get("tasks")
     if isinstance(tasks, list):
-        return _line("; ".join(_entries(tasks, _PROMPT_KEYS + _TITLE_KEYS)), MAX_PROMPT, mask)
-    told = text_of(args, _TITLE_KEYS) or text_of(args, _PROMPT_KEYS)
-    return _line(" ".join(told[:_MARGIN].split()), MAX_PROMPT, mask)
+        return _line("; ".join(_entries(tasks, _TASK_KEYS)), MAX_PROMPT, mask)
+    return _line(" ".join(text_of(args, _TASK_KEYS)[:_MARGIN].split()), MAX_PROMPT, mask)
 
 
 def _todo(args: Args, mask: Mask) -> str:

@@ -17,8 +17,9 @@ def command_of(args: Mapping[str, Any]) -> str:
     """The command as a person would have typed it. Empty if the arguments hold none."""
     for key in _KEYS:
         value = args.get(key)
-        if isinstance(value, list | tuple) and value:
-            return _typed([str(word) for word in value])
+        words = [word for word in value if isinstance(word, str)] if isinstance(value, list | tuple) else []
+        if words:
+            return _typed(words)
         command = text_of(args, (key,))
         if command:
             return command

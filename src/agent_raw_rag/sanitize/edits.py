@@ -91,15 +91,14 @@ def _body(lines: list[str], *, unified: bool) -> Iterator[str]:
 
 def _sizes(args: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
     """(added, removed) of every replacement in the arguments."""
-    for key in _LISTS:
-        entries = args.get(key)
-        if isinstance(entries, list | tuple):
-            yield from (size for entry in entries if isinstance(entry, Mapping) for size in _sizes(_plain(entry)))
-    old, new = _given(args, _OLD), _given(args, _NEW)
-    if old is None and new is None:
-        new = _given(args, _WHOLE)
-    if old is not None or new is not None:
-        yield _changed(old or "", new or "")
+    lists = (args.get(key) for key in _LISTS)
+    entries = (entry for one in lists if isinstance(one, list | tuple) for entry in one if isinstance(entry, Mapping))
+    for given in (args, *map(_plain, entries)):
+        old, new = _given(given, _OLD), _given(given, _NEW)
+        if old is None and new is None:
+            new = _given(given, _WHOLE)
+        if old is not None or new is not None:
+            yield _changed(old or "", new or "")
 
 
 def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:
