@@ -294,3 +294,30 @@ class Chunk:
     last_turn: int
     stable: bool
     """Its text can no longer change."""
+
+
+# ---------------------------------------------------------------- arrow 8: query -> hits
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The filters that every reading call takes, as a caller writes them. None leaves a side open."""
+
+    project: str | None = None
+    """A folder, or ``*``. None: all projects."""
+    agent: str | None = None
+    after: str | None = None
+    before: str | None = None
+    branch: str | None = None
+    role: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectItem:
+    """A project in a list."""
+
+    project: str
+    sessions: int
+    last: str | None
+    """Time of its last turn."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
 from agent_raw_rag.errors import ConfigError, RawRagError, StoreError, UsageError
+from agent_raw_rag.models import Ask, ProjectItem
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -36,30 +37,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.store.rows import SessionRow
 
 ALL_PROJECTS = "*"
-
-
-@dataclass(frozen=True)
-class Ask:
-    """The filters that every reading call takes, as a caller writes them. None leaves a side open."""
-
-    project: str | None = None
-    """A folder, or ``*``. None: all projects."""
-    agent: str | None = None
-    after: str | None = None
-    before: str | None = None
-    branch: str | None = None
-    role: str | None = None
-    session: str | None = None
-
-
-@dataclass(frozen=True)
-class ProjectItem:
-    """A project in a list."""
-
-    project: str
-    sessions: int
-    last: str | None
-    """Time of its last turn."""
+__all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime"]
 
 
 @dataclass

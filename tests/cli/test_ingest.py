@@ -42,7 +42,7 @@ def test_only_the_chosen_agents_are_read(unread: Environment) -> None:
 
 def test_progress_goes_to_stderr_as_plain_lines(unread: Environment) -> None:
     result = run_ingest(unread)
-    assert "sources read" in result.stderr
+    assert "claude: source 1 of 2" in result.stderr
     assert "claude: " in result.stdout and "new turn" in result.stdout
 
 

@@ -28,7 +28,12 @@ def arrange(records: list[Record]) -> list[Record]:
     """The records of one conversation, in order; a step that was written several times as it was last."""
     origin = records[0].origin if records else ""
     pieces = _conversation(records) if "/" in origin else _database(records)
-    return [Record(piece, *piece.pop("span", (0, 0)), origin) for piece in pieces]
+    return [_record(piece, origin) for piece in pieces]
+
+
+def _record(piece: Piece, origin: str) -> Record:
+    start, end = piece.pop("span", (0, 0))
+    return Record(piece, start, end, origin)
 
 
 def _conversation(records: list[Record]) -> Iterator[Piece]:

@@ -13,7 +13,6 @@ from agent_raw_rag.adapters._claude_tree import branch_from
 from agent_raw_rag.adapters.base import State, digest, mapping, millis, sequence, string
 from agent_raw_rag.models import Event, Message, Millis, Part, Role, Text
 
-
 UUID_CHARS = 32
 
 

@@ -153,5 +153,6 @@ def _bar() -> Iterator[OnNote]:
 
 
 def _said(note: Note) -> str:
-    what = "sources read" if note.stage == "read" else "chunks embedded"
-    return f"{note.text + ': ' if note.text else ''}{note.done} of {note.total} {what}"
+    if note.stage == "read":
+        return f"{note.text}: source {min(note.done + 1, note.total)} of {note.total}"
+    return f"vectors: {note.done} of {note.total} chunks"

@@ -1,8 +1,7 @@
 """Who owns a turn that stands in several sessions (forks, resumes, copied logs), in whatever order they are read.
 
-
-The session that began first owns it, by (start, declared fork, native id). The others keep a row without text. When an owner turns up
-after a copy was stored, the copy gives its text up and its session is cut again.
+The session that began first owns it, by (start, declared fork, native id). The others keep a row without text. When an
+owner turns up after a copy was stored, the copy gives its text up and its session is cut again.
 
 Some resumes write the history anew with new ids for what the human said, but the same ids for what the model said.
 Then the human's turn is recognised by its place: equal words right before a turn that is known to be a copy.

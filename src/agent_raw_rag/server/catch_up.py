@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent_raw_rag.errors import StoreBusyError
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
+from agent_raw_rag.server.progress import said
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -48,8 +49,8 @@ class CatchUp:
         """How far it is, in words; None: it is not running."""
         if self._thread is None or not self._thread.is_alive():
             return None
-        where = f": {self._note.stage} {self._note.done} of {self._note.total}" if self._note else ""
-        return f"A catch-up with the agents' logs is running{where}. The newest turns may be missing."
+        where = f" ({said(self._note)})" if self._note else ""
+        return f"A catch-up with the agents' logs is running{where}: the newest turns may be missing."
 
     def stop(self, wait_seconds: float) -> bool:
         """Ask it to leave at the next source or batch; whether it did."""

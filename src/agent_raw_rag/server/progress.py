@@ -40,5 +40,6 @@ class Ticker:
 
 def said(note: Note) -> str:
     """A note in words."""
-    what = "sources" if note.stage == "read" else "chunks"
-    return f"{note.text or note.stage}: {note.done} of {note.total} {what}"
+    if note.stage == "read":
+        return f"{note.text}: source {min(note.done + 1, note.total)} of {note.total}"
+    return f"vectors: {note.done} of {note.total} chunks"

@@ -19,7 +19,7 @@ from agent_raw_rag.server.budget import keep_within
 from agent_raw_rag.server.catch_up import CatchUp
 from agent_raw_rag.server.progress import Ticker
 from agent_raw_rag.server.project import Surroundings
-from agent_raw_rag.server.text import UNTRUSTED, ingest_text, search_text, status_text, turns_text
+from agent_raw_rag.server.text import CUT, ingest_text, search_text, status_text, turns_text
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Ask, Runtime
@@ -78,10 +78,13 @@ class Tools:
         ask = _ask(project, agent, after=after_date, before=before_date, branch=branch, role=role, session=session)
         result = self._open().search(query, ask, top_k=top_k, max_tokens=max_tokens)
         result.notes += self._lag()
+        if any(one.truncated for one in result.passages):
+            result.notes.append(CUT)
         mark, where = self.mark(), _place(project)
-        self._fit(max_tokens, result, result.passages, lambda one: one.rank, lambda: search_text(result, where, mark))
-        content = {"notice": UNTRUSTED, "project": project, **result.as_json()}
-        return _answer(search_text(result, where, mark), content)
+        return self._fitted(
+            max_tokens, result, result.passages, lambda one: one.rank,
+            lambda: (search_text(result, where, mark), wire.found(result, project)),
+        )  # fmt: skip
 
     def raw_rag_recent(
         self, context: Context, project_path: Project = None, limit_turns: Limit = None, agent: Agent = None,
@@ -138,19 +141,21 @@ class Tools:
         next_offset: int | None,
     ) -> CallToolResult:  # fmt: skip
         mark = self.mark()
-        self._fit(max_tokens, result, result.turns, unwanted, lambda: turns_text(result, where, mark, next_offset))
-        content = {"notice": UNTRUSTED, **result.as_json(), "next_offset": next_offset}
-        return _answer(turns_text(result, where, mark, next_offset), content)
+        return self._fitted(
+            max_tokens, result, result.turns, unwanted,
+            lambda: (turns_text(result, where, mark, next_offset), wire.turns(result, next_offset)),
+        )  # fmt: skip
 
-    def _fit(
+    def _fitted(
         self, max_tokens: int | None, result: SearchResult | TurnsResult, items: list[Item],
-        unwanted: Callable[[Item], int], render: Callable[[], str],
-    ) -> None:  # fmt: skip
+        unwanted: Callable[[Item], int], render: Callable[[], tuple[str, dict[str, Any]]],
+    ) -> CallToolResult:  # fmt: skip
         runtime = self._open()
         budget = max_tokens or runtime.settings.search.max_tokens
         dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.tokenizer)
         if dropped:
             result.notes.append(f"{dropped} more left out to keep within {budget} tokens.")
+        return _answer(*render())
 
 
 def _ask(project: str, agent: str | None, **filters: str | None) -> Ask:

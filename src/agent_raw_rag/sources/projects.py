@@ -89,7 +89,8 @@ def _common_folder(path: str, marker: str) -> str | None:
 
 
 def _remote(config: str) -> str | None:
-    name, urls = "", {}
+    name = ""
+    urls: dict[str, str] = {}
     for found in _URL.finditer(_read(config)):
         if found["name"]:
             name = found["name"]

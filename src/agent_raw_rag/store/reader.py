@@ -14,8 +14,8 @@ from agent_raw_rag.store.rows import ROLE_BITS, ChunkRow, SessionRow, ShownTurn
 _SESSION = ", ".join(f"s.{field.name}" for field in fields(SessionRow))
 _CHUNK = """c.id, c.session_id, c.place, c.text, c.hash, c.start_token, c.end_token, c.first_turn, c.last_turn,
             c.started, c.ended, c.roles"""
-_SHOWN = """t.session_id, t.ordinal, t.exchange, t.role, t.time, t.text, t.start_token, t.tokens, t.abandoned, o.path, o.gone, t.start, t.end,
-            t.record_ids"""
+_SHOWN = """t.session_id, t.ordinal, t.exchange, t.role, t.time, t.text, t.start_token, t.tokens, t.abandoned,
+            o.path, o.gone, t.start, t.end, t.record_ids"""
 _SLICE = 500
 
 
