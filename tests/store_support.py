@@ -21,9 +21,9 @@ class Ingest:
         self.home = home
         self.connection: sqlite3.Connection = connect(str(store / "raw_rag.db"), write=True)
 
-    def run(self, *agents: str, again: bool = False) -> dict[str, AgentReport]:
+    def run(self, *agents: str, again: bool = False, ahead_bytes: int | None = None) -> dict[str, AgentReport]:
         committer = Committer(Writer(self.connection), Sources(self.connection), tokenizer())
-        sync = Sync(committer, committer.sources)
+        sync = Sync(committer, committer.sources, ahead_bytes=ahead_bytes)
         rows = {name: row for name, row in adapters().items() if not agents or name in agents}
         return {name: sync.run(row, row.roots({}, str(self.home)), again=again) for name, row in rows.items()}
 

@@ -52,7 +52,9 @@ def parse(record: Record, state: State) -> Iterable[Event]:
         yield Message(Role.USER if number else Role.ASSISTANT, key, (Text(key),), session=f"side{number % 2}")
 
 
-ADAPTER = Adapter("test", "Test", lambda env, home: (), lambda root, path: None, parse, lambda source: {"session": "s", "n": 0})  # type: ignore[arg-type,call-arg]
+ADAPTER = Adapter(
+    "test", "Test", lambda env, home: (), lambda root, path: None, parse, lambda source: {"session": "s", "n": 0}
+)  # type: ignore[arg-type,call-arg]
 START = Cursor(state={"session": "s", "n": 0})
 records = st.lists(st.tuples(st.sampled_from("?uutTTcccrrrmsx"), st.integers(0, 5)), max_size=60).map(
     lambda kinds: [
@@ -77,7 +79,10 @@ def in_pieces(log: list[Record], cuts: list[int]) -> tuple[dict[tuple[str, str],
 
 
 def as_values(held: dict[tuple[str, str], Turn]) -> list[dict[str, Any]]:
-    return [{**plain(turn), "span": (turn.start, turn.end), "records": turn.record_ids, "trail": turn.trail} for turn in held.values()]
+    return [
+        {**plain(turn), "span": (turn.start, turn.end), "records": turn.record_ids, "trail": turn.trail}
+        for turn in held.values()
+    ]
 
 
 @given(records, st.lists(st.integers(0, 60), max_size=6).map(sorted))

@@ -120,7 +120,8 @@ def line_ends(data: bytes) -> Sequence[int]:
 @pytest.mark.parametrize(("agent", "version"), CASES)
 def test_bytes_of_one_line_in_single_steps_change_nothing_before_its_end(agent: str, version: str) -> None:
     name, data = max(
-        ((name, data) for name, data in files(agent, version) if not name.endswith(".zst")), key=lambda item: len(line_ends(item[1]))
+        ((name, data) for name, data in files(agent, version) if not name.endswith(".zst")),
+        key=lambda item: len(line_ends(item[1])),
     )
     ends = line_ends(data)
     machine = Machine(agent, version)
@@ -147,4 +148,13 @@ def test_running_again_and_rebuilding_change_nothing(agent: str, version: str) -
     machine.run()
     for again in (False, False, True, False):
         machine.ingest.run(agent, again=again)
+    assert differences(machine.end(), whole(agent, version)) == []
+
+
+def test_reading_ahead_in_another_process_gives_the_same_store() -> None:
+    agent, version = CASES[0]
+    machine = Machine(agent, version)
+    for name, data in files(agent, version):
+        machine.grow(name, data)
+    machine.ingest.run(agent, ahead_bytes=0)
     assert differences(machine.end(), whole(agent, version)) == []

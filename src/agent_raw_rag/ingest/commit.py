@@ -10,14 +10,14 @@ from agent_raw_rag.ingest.branches import mark_branches, roll_back
 from agent_raw_rag.ingest.changes import Changes, apply_info
 from agent_raw_rag.ingest.merge import merge_whole
 from agent_raw_rag.ingest.place import place_turn
-from agent_raw_rag.ingest.reading import Batch
+from agent_raw_rag.ingest.prepare import Prepared
 from agent_raw_rag.ingest.recut import recut
-from agent_raw_rag.models import CleanTurn, Source, Tokenizer, Turn
-from agent_raw_rag.sanitize import Options, clean, clean_label
+from agent_raw_rag.models import CleanTurn, Source, Tokenizer
+from agent_raw_rag.sanitize import Options, clean_label
 from agent_raw_rag.sources.projects import Projects
 from agent_raw_rag.store.connection import transaction
 from agent_raw_rag.store.rows import Status, key_hash
-from agent_raw_rag.store.sources import CursorRow, Sources
+from agent_raw_rag.store.sources import Sources
 from agent_raw_rag.store.writer import Writer
 
 
@@ -49,21 +49,20 @@ class Committer:
     gone: frozenset[int] = frozenset()
     """Row numbers of the sources whose files no longer exist."""
 
-    def commit(self, source: Source, source_id: int, batch: Batch, cursor: CursorRow, part: str = "") -> Added:
+    def commit(self, source: Source, source_id: int, batch: Prepared, part: str = "") -> Added:
         """Store one batch and its cursor, or nothing at all."""
-        turns = [clean_turn for turn in batch.turns if (clean_turn := self._clean(turn)) is not None]
         with transaction(self.writer.connection):
             changes = Changes(self.writer, source.agent, source_id, whole=batch.whole, gone=self.gone)
             for native, info in batch.infos.items():
                 apply_info(changes.session(native), info, self.projects, clean_label)
-            added = self._place(changes, turns, batch.whole)
+            added = self._place(changes, batch.turns, batch.whole)
             self._mark(changes, batch)
             for session_id, ordinal in changes.first_changed.items():
                 session = changes.session_by_id(session_id)
                 added.chunks += recut(self.writer, session, ordinal, self.tokenizer, self.windows)
             changes.save()
             self.sources.quarantine(source_id, batch.bad)
-            self.sources.save_cursor(source_id, cursor, part)
+            self.sources.save_cursor(source_id, batch.cursor, part)
         return added
 
     def erase(self, source_id: int) -> None:
@@ -74,9 +73,6 @@ class Committer:
                 session.turns, session.exchange = self.writer.last_turn(session_id)
                 recut(self.writer, session, 1, self.tokenizer, self.windows)
                 self.writer.save_session(session)
-
-    def _clean(self, turn: Turn) -> CleanTurn | None:
-        return clean(turn, self.tokenizer, self.options)
 
     def _place(self, changes: Changes, turns: list[CleanTurn], whole: bool) -> Added:
         by_session: dict[str, dict[str, CleanTurn]] = defaultdict(dict)
@@ -96,7 +92,7 @@ class Committer:
         added.turns -= changes.given_up
         return added
 
-    def _mark(self, changes: Changes, batch: Batch) -> None:
+    def _mark(self, changes: Changes, batch: Prepared) -> None:
         if batch.whole:
             for native in batch.infos:
                 session = changes.session(native)

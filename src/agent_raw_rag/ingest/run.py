@@ -16,6 +16,7 @@ from agent_raw_rag.ingest.commit import Committer
 from agent_raw_rag.ingest.embed import embed_backlog
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.ingest.forget import Forgotten, forget
+from agent_raw_rag.ingest.prepare import AHEAD_BYTES
 from agent_raw_rag.ingest.sync import AgentReport, Progress, Sync
 from agent_raw_rag.models import Tokenizer
 from agent_raw_rag.sanitize import Options
@@ -83,6 +84,8 @@ class IngestOptions:
 
     sanitize: Options = field(default_factory=Options)
     windows: Windows = field(default_factory=Windows)
+    ahead_bytes: int | None = AHEAD_BYTES
+    """From this much on, a log is prepared in a process of its own. None: never."""
 
 
 @dataclass
@@ -110,7 +113,7 @@ class IngestRun:
     def run(self, chosen: Mapping[str, tuple[Adapter, tuple[Root, ...]]], *, again: bool, embed: bool) -> IngestReport:
         """Read the chosen agents' logs, then index and embed what is new."""
         began = time.perf_counter()
-        sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks)
+        sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks, self.options.ahead_bytes)
         reports = {name: sync.run(adapter, roots, again=again) for name, (adapter, roots) in chosen.items()}
         self.index()
         embedded, backlog, problem = self._embed() if embed else (0, -1, None)

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from agent_raw_rag.adapters.base import Adapter, Root
 from agent_raw_rag.errors import SourceError
 from agent_raw_rag.ingest.commit import Added, Committer
-from agent_raw_rag.ingest.fingerprint import Look, look, look_database, stamp, verdict
-from agent_raw_rag.ingest.reading import Batch, Cursor, read_batches, read_whole, start_cursor
+from agent_raw_rag.ingest.fingerprint import Look, look, look_database, verdict
+from agent_raw_rag.ingest.prepare import Prepared, prepare_ahead, prepare_lines, prepared
+from agent_raw_rag.ingest.reading import Batch, Cursor, read_whole, start_cursor
 from agent_raw_rag.models import Record, SessionInfo, Shape, Source
 from agent_raw_rag.sources.discover import find_sources
 from agent_raw_rag.sources.document import document_stamp, read_document
@@ -55,6 +56,8 @@ class Sync:
     on_progress: Callable[[Progress], None] = lambda progress: None
     on_chunks: Callable[[int], None] = lambda count: None
     """Called after each commit with the number of chunks it wrote."""
+    ahead_bytes: int | None = None
+    """From this much on, a log is prepared in a process of its own. None: never."""
 
     def run(self, adapter: Adapter, roots: tuple[Root, ...], *, again: bool = False) -> AgentReport:
         """Read what is new in the sources under ``roots``; with ``again``, everything that can still be read."""
@@ -122,18 +125,18 @@ class Sync:
     def _read(self, adapter: Adapter, source: Source, source_id: int, now: Look, report: AgentReport) -> None:
         reader = {Shape.LINES: self._lines, Shape.DOCUMENT: self._document, Shape.DATABASE: self._database}
         tally = None
-        for batch, cursor, part in reader[source.shape](adapter, source, source_id):
-            added = self.committer.commit(source, source_id, batch, cursor, part)
+        for batch, part in reader[source.shape](adapter, source, source_id):
+            added = self.committer.commit(source, source_id, batch, part)
             report.added.add(added)
             self.on_chunks(added.chunks)
             tally = batch.tally
         if tally is not None:
             if source.shape is Shape.DATABASE:
-                tally = sum((Counter(one) for one in self.sources.part_tallies(source_id)), Counter())
+                tally = dict(sum((Counter(one) for one in self.sources.part_tallies(source_id)), Counter()))
             report.read += 1
-            self.sources.saw(source_id, now.key, dict(tally), int(time.time() * 1000))
+            self.sources.saw(source_id, now.key, tally, int(time.time() * 1000))
 
-    def _lines(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
+    def _lines(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Prepared, str]]:
         saved = self.sources.cursor(source_id)
         cursor = start_cursor(adapter, source)
         slot: SessionInfo | None = None
@@ -144,28 +147,36 @@ class Sync:
             else:
                 cursor = Cursor(saved.position, saved.done, saved.state, saved.tally)
                 slot = _first_info(adapter, source) if judged == "slot" else None
-        for batch in read_batches(adapter, read_lines(source.path, cursor.offset), cursor):
+        for batch in self._prepare(adapter, source, cursor):
             if slot is not None:
                 batch.infos.setdefault(batch.cursor.state["session"], slot)
                 slot = None
-            end = batch.cursor
-            yield batch, CursorRow(stamp(source.path, batch.end), end.offset, end.done, end.state, end.tally), ""
+            yield batch, ""
 
-    def _document(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
+    def _prepare(self, adapter: Adapter, source: Source, cursor: Cursor) -> Iterator[Prepared]:
+        if self.ahead_bytes is not None and os.path.getsize(source.path) - cursor.offset >= self.ahead_bytes:
+            return prepare_ahead(source, cursor, self.committer.options)
+        return prepare_lines(adapter, source, cursor, self.committer.tokenizer, self.committer.options)
+
+    def _document(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Prepared, str]]:
         mark = document_stamp(source)
         saved = self.sources.cursor(source_id)
         if saved is None or saved.stamp != mark:
             batch = read_whole(adapter, source, read_document(source))
-            yield batch, CursorRow(mark, tally=dict(batch.tally)), ""
+            yield self._whole(batch, mark), ""
 
-    def _database(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Batch, CursorRow, str]]:
+    def _database(self, adapter: Adapter, source: Source, source_id: int) -> Iterator[tuple[Prepared, str]]:
         stamps = self.sources.stamps(source_id)
         # Read as they are found: a broken family is only told after the sessions of the sound ones.
         for family, session, mark in foreign_sessions(source, adapter.families):
             if stamps.get(session) == f"{family}:{mark}":
                 continue
             batch = read_whole(adapter, source, read_session(source, adapter.families, family, session))
-            yield batch, CursorRow(f"{family}:{mark}", tally=dict(batch.tally)), session
+            yield self._whole(batch, f"{family}:{mark}"), session
+
+    def _whole(self, batch: Batch, mark: str) -> Prepared:
+        cursor = CursorRow(mark, tally=dict(batch.tally))
+        return prepared(batch, cursor, self.committer.tokenizer, self.committer.options)
 
 
 def _unchanged(row: SourceRow, now: Look) -> bool:

@@ -1,0 +1,114 @@
+"""Arrows 1 to 4 of a LINES source: bytes -> batches of clean turns that are ready to be stored.
+
+A large stretch of log is prepared in a process of its own, so that reading and cleaning go on while the writer writes.
+It talks over a pipe only, touches neither the store nor the terminal, and ends when the pipe does.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from agent_raw_rag.adapters.base import Adapter
+from agent_raw_rag.adapters.registry import adapter as adapter_of
+from agent_raw_rag.encode.tokens import tokenizer
+from agent_raw_rag.ingest.fingerprint import stamp
+from agent_raw_rag.ingest.reading import Batch, Cursor, Mark, read_batches
+from agent_raw_rag.models import BadRecord, CleanTurn, SessionInfo, Source, Tokenizer
+from agent_raw_rag.sanitize import Options, clean
+from agent_raw_rag.sources.lines import read_lines
+from agent_raw_rag.store.sources import CursorRow
+
+AHEAD_BYTES = 24 << 20
+"""Less than this is prepared in place: starting a process costs 0.3 s."""
+WAITING_BATCHES = 4
+"""So many prepared batches may wait for the writer; bounds memory."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """What one transaction stores of one source: a batch, cleaned, with the cursor it leads to."""
+
+    turns: list[CleanTurn]
+    infos: dict[str, SessionInfo]
+    marks: list[Mark]
+    bad: list[BadRecord]
+    tally: dict[str, int]
+    cursor: CursorRow
+    whole: bool = False
+
+
+def prepared(batch: Batch, cursor: CursorRow, tokens: Tokenizer, options: Options) -> Prepared:
+    """A batch, cleaned."""
+    turns = [one for turn in batch.turns if (one := clean(turn, tokens, options)) is not None]
+    return Prepared(turns, batch.infos, batch.marks, batch.bad, dict(batch.tally), cursor, batch.whole)
+
+
+def prepare_lines(
+    adapter: Adapter, source: Source, cursor: Cursor, tokens: Tokenizer, options: Options
+) -> Iterator[Prepared]:
+    """The rest of a source behind its cursor."""
+    for batch in read_batches(adapter, read_lines(source.path, cursor.offset), cursor):
+        end = batch.cursor
+        row = CursorRow(stamp(source.path, batch.end), end.offset, end.done, end.state, end.tally)
+        yield prepared(batch, row, tokens, options)
+
+
+def prepare_ahead(source: Source, cursor: Cursor, options: Options) -> Iterator[Prepared]:
+    """The same from a process of its own, a few batches ahead of whoever stores them.
+
+    Raises:
+        OSError: the file cannot be opened or read, or the process died.
+    """
+    spawn = multiprocessing.get_context("spawn")
+    ours, theirs = spawn.Pipe()
+    worker = spawn.Process(target=_work, args=(theirs, source, cursor, options), daemon=True)
+    worker.start()
+    theirs.close()
+    try:
+        for _ in range(WAITING_BATCHES):
+            ours.send(True)
+        while (found := _received(ours)) is not None:
+            yield found
+            ours.send(True)
+    finally:
+        ours.close()
+        worker.join()
+
+
+def _received(pipe: Connection[Any, Any]) -> Prepared | None:
+    try:
+        found = pipe.recv()
+    except EOFError:
+        raise OSError("The process that reads ahead died.") from None
+    if isinstance(found, OSError):
+        raise found
+    assert found is None or isinstance(found, Prepared)
+    return found
+
+
+def _work(pipe: Connection[Any, Any], source: Source, cursor: Cursor, options: Options) -> None:
+    """The other process: prepares a batch for each go-ahead."""
+    _leave_the_terminal()
+    try:
+        for found in prepare_lines(adapter_of(source.agent), source, cursor, tokenizer(), options):
+            pipe.recv()
+            pipe.send(found)
+        pipe.recv()
+        pipe.send(None)
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError | ConnectionResetError):
+            pipe.send(error)
+    except EOFError:
+        pass  # the writer has stopped
+
+
+def _leave_the_terminal() -> None:
+    """Standard input and output may be a protocol's; hold neither open."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(null, stream)
