@@ -103,3 +103,32 @@ def test_completion_is_offered_for_the_usual_shells(tmp_path: Path, program: str
     environment = {**sample_environment(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     shown = run(program, environment, "--show-completion", "zsh")
     assert shown.returncode == 0 and "compdef" in shown.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_passages_come_in_panels_and_progress_as_a_bar(tmp_path: Path) -> None:
+    environment = {**sample_environment(tmp_path), "TERM": "xterm-256color", "COLUMNS": "100"}
+    assert "━" in _on_a_terminal(INGEST, environment)
+    shown = _on_a_terminal(RAW_RAG, environment, "search", "why did we drop the retry?")
+    assert "╭" in shown and "\x1b[1;33mretry" in shown
+
+
+def _on_a_terminal(program: str, environment: dict[str, str], *arguments: str) -> str:
+    """Everything that a program writes to its terminal."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], env=environment_of(environment), stdin=theirs, stdout=theirs,
+        stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    written = b""
+    try:
+        while part := os.read(ours, 65536):
+            written += part
+    except OSError:  # Linux says so when the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0
+    return written.decode()

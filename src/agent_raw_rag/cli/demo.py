@@ -25,7 +25,10 @@ PASSAGES = 3
 
 
 def demo(json: options.Json = False) -> None:
-    """Try it on sample logs of all agents, in a throw-away home: three questions and their answers. Touches nothing of yours."""
+    """Try it on sample logs of all agents: three questions and their answers.
+
+    Everything happens in a throw-away home; nothing of yours is read or touched.
+    """
     with _home() as runtime:
         report = runtime.ingest()
         if not json:

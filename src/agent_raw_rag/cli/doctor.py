@@ -12,7 +12,10 @@ from agent_raw_rag.cli.checks import LEVELS, examine
 
 
 def doctor(json: options.Json = False, config: options.Config = None) -> None:
-    """Check the store, its indexes, the agents' logs and the models. Exit status 1 if anything is broken."""
+    """Check the store, its indexes, the agents' logs and the models.
+
+    Exit status 1 if anything is broken.
+    """
     findings = examine(options.load(config))
     if json:
         render.as_json([asdict(one) for one in findings])

@@ -52,7 +52,10 @@ def ingest(
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Read what is new in the agents' logs. Exit status: 0; 1 if a log could not be read; 2 for wrong use."""
+    """Read what is new in the agents' logs.
+
+    Exit status: 0; 1 if a log could not be read or somebody else is writing; 2 for wrong use.
+    """
     if status:
         _status(agent or [], json, config)
         return

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agent_raw_rag.cli import options, render
+
+if TYPE_CHECKING:
+    from agent_raw_rag.search.browse import SessionItem
 
 
 def sessions(
@@ -20,17 +23,28 @@ def sessions(
     ] = None,
     json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
-    """Sessions, the one last spoken in first. Of all projects, unless --project says otherwise."""
+    """Sessions, the one last spoken in first.
+
+    Of all projects, unless --project says otherwise.
+    """
     ask = options.ask(project, agent, after=after, before=before, branch=branch)
     items = options.load(config).sessions(ask, -1 if limit is None else limit)
     if json:
         render.as_json([asdict(item) for item in items])
         return
-    rows = [
-        (render.when(item.last), item.turns, item.session, render.short_path(item.project), item.branch, item.title)
-        for item in items
-    ]
-    render.table(["last turn", "turns", "session", "project", "branch", "title"], rows)
+    if render.is_terminal():
+        for item in items:
+            _show(item)
+        return
+    rows = [(item.last, item.turns, item.session, item.project, item.branch, item.title) for item in items]
+    render.table(["last", "turns", "session", "project", "branch", "title"], rows)
+
+
+def _show(item: SessionItem) -> None:
+    """Two lines: an id is too long for a column, and is there to be copied."""
+    facts = [render.minute(item.last), f"{item.turns:>5} turns", render.short_path(item.project), item.branch]
+    render.line("  ".join(fact for fact in facts if fact))
+    render.line(f"  {item.session}{f'  {item.title}' if item.title else ''}", "dim")
 
 
 def projects(json: options.Json = False, config: options.Config = None) -> None:
@@ -39,5 +53,5 @@ def projects(json: options.Json = False, config: options.Config = None) -> None:
     if json:
         render.as_json([asdict(item) for item in items])
         return
-    rows = [(render.when(item.last), item.sessions, render.short_path(item.project)) for item in items]
+    rows = [(render.minute(item.last), item.sessions, render.short_path(item.project)) for item in items]
     render.table(["last turn", "sessions", "project"], rows)

@@ -10,7 +10,8 @@ import typer
 import typer.core
 
 from agent_raw_rag.cli import render
-from agent_raw_rag.runtime import Ask, Runtime, expected
+from agent_raw_rag.models import Ask
+from agent_raw_rag.runtime import Runtime, expected
 
 ALL_PROJECTS = "*"
 _JSON = "agent_raw_rag.json"

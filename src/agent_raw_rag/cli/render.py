@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 WIDEST = 110
 """Columns of a panel: longer lines are hard to read."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_TOO_COMMON = 3
 _MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "error": ("✗", "red")}
 
 
@@ -75,8 +74,8 @@ def _panel(title: str, facts: str, body: str, footer: str, words: Iterable[str],
 
     shown = _text(body)
     for word in words:
-        if len(word) >= _TOO_COMMON or not word.isascii():
-            shown.highlight_words([word], "bold yellow", case_sensitive=False)
+        pattern = rf"(?i)\b{re.escape(word)}\b" if word.isascii() else re.escape(word)
+        shown.highlight_regex(pattern, "bold yellow")
     parts = [_text(facts, "dim"), shown] if facts else [shown]
     if footer:
         parts.append(_text(footer, "dim italic"))
@@ -134,6 +133,11 @@ def short_path(path: str | None) -> str:
 def when(time: str | None) -> str:
     """A time as people read it: to the minute, with its offset."""
     return f"{time[:10]} {time[11:16]} {time[19:]}" if time else "no time"
+
+
+def minute(time: str | None) -> str:
+    """A time in a column: local, to the minute."""
+    return f"{time[:10]} {time[11:16]}" if time else ""
 
 
 def size(count: int) -> str:

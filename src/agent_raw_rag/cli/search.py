@@ -23,7 +23,10 @@ def search(
     ] = None,
     max_tokens: options.MaxTokens = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
-    """Find what was said and done, in any agent. Without --project: in this folder's project if it has history, else in all."""
+    """Find what was said and done in past sessions, whichever agent they were held with.
+
+    Without --project: in the current folder's project if it has any history, else in all projects.
+    """
     runtime = options.load(config)
     where = options.here_or_all(runtime, project)
     ask = options.ask(where, agent, after=after, before=before, branch=branch, role=role, session=session)
@@ -61,8 +64,16 @@ def show_passage(one: Passage, query: str = "") -> None:
         facts.append("its log is gone")
     render.passage(
         f"#{one.rank} {one.agent} · {render.short_path(one.project)} · {render.when(one.time)}",
-        " · ".join(facts), one.text, footer=_footer(one), words=query.split(),
+        " · ".join(facts), one.text, footer=_footer(one), words=_telling(query),
     )  # fmt: skip
+
+
+def _telling(query: str) -> list[str]:
+    """The words of a query that are worth marking."""
+    from agent_raw_rag.lexical.queries import STOPWORDS
+
+    words = (word.strip(".,;:?!\"'()[]") for word in query.split())
+    return [word for word in words if word and word.lower() not in STOPWORDS]
 
 
 def _footer(one: Passage) -> str:

@@ -30,19 +30,19 @@ def show_status(report: StatusReport) -> None:
     render.line(f"Rerank   {report.reranker or 'no reranker: skipped'}")
     render.line()
     rows = [
-        (name, one.sessions, one.turns, one.sources, one.gone_sources or "", render.when(one.last_turn),
-         render.when(one.last_read), render.short_path(one.last_project))
+        (name, one.sessions, one.turns, f"{one.sources}{f' ({one.gone_sources} gone)' if one.gone_sources else ''}",
+         render.minute(one.last_turn), render.minute(one.last_read), render.short_path(one.last_project))
         for name, one in report.agents.items()
     ]  # fmt: skip
     if rows:
-        render.table(["agent", "sessions", "turns", "sources", "gone", "last turn", "last read", "last project"], rows)
+        render.table(["agent", "sessions", "turns", "sources", "last turn", "last read", "last project"], rows)
     else:
         render.line("Nothing is recorded yet.")
     for problem in report.problems:
         render.finding("warn", problem, "")
     if report.cursors:
         render.line()
-        cursors = [(one.source, one.part, one.offset, render.when(one.read_at)) for one in report.cursors]
+        cursors = [(one.source, one.part, one.offset, render.minute(one.read_at)) for one in report.cursors]
         render.table(["source", "part", "read up to", "read at"], cursors)
 
 

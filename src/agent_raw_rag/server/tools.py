@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agent_raw_rag.adapters.registry import BUILT_IN
 from agent_raw_rag.errors import StoreBusyError
+from agent_raw_rag.models import Ask
 from agent_raw_rag.server import wire
 from agent_raw_rag.server.budget import keep_within
 from agent_raw_rag.server.catch_up import CatchUp
@@ -22,7 +23,7 @@ from agent_raw_rag.server.project import Surroundings
 from agent_raw_rag.server.text import CUT, ingest_text, search_text, status_text, turns_text
 
 if TYPE_CHECKING:
-    from agent_raw_rag.runtime import Ask, Runtime
+    from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.search.browse import ReadTurn, TurnsResult
     from agent_raw_rag.search.result import SearchResult
 
@@ -159,8 +160,6 @@ class Tools:
 
 
 def _ask(project: str, agent: str | None, **filters: str | None) -> Ask:
-    from agent_raw_rag.runtime import Ask
-
     return Ask(project=project, agent=agent, **filters)
 
 
