@@ -147,8 +147,8 @@ def _words(entry: Entry) -> Iterator[str]:
 
 
 def _this_machine() -> Iterable[str]:
-    """Folders of whoever builds, where their names are telling."""
-    return {place for place in (str(Path.home()), os.getcwd()) if place.count("/") >= 2}
+    """Folders of whoever builds, where their names are telling: ``/tmp/x`` is not."""
+    return {place for place in (str(Path.home()), os.getcwd()) if place.count("/") >= 2 and len(place) >= 12}
 
 
 def _packed(entry: Entry) -> Iterator[Entry]:
