@@ -86,6 +86,7 @@ def test_a_clean_wheel_and_sdist_pass(tmp_path: Path) -> None:
         ("scratch/notes.md", b"", "top-level"),
         ("agent_raw_rag_extra.pth", b"", "top-level"),
     ],
+    ids=lambda value: "" if isinstance(value, bytes) else value,
 )
 def test_what_must_not_be_in_a_wheel_is_named(tmp_path: Path, name: str, data: bytes, why: str) -> None:
     problems = list(audit.audit(wheel(tmp_path, {**GOOD, name: data})))
