@@ -11,15 +11,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from agent_raw_rag.encode.base import Space, Vectors
-from agent_raw_rag.encode.files import checked_path
+from agent_raw_rag.encode.files import DATA, checked
 
-FOLDER = "bge-small-en-v1.5-int8"
+FOLDER = DATA / "bge-small-en-v1.5-int8"
 MODEL_SHA256 = "6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4"
 TOKENIZER_SHA256 = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
@@ -32,10 +33,11 @@ MAX_CHARS = 32_768
 class EmbeddedEncoder:
     """An ``Encoder``. Loads at first use; safe to use from several threads."""
 
-    space = Space("bge-small-en-v1.5-int8", MODEL_SHA256[:16], 384, QUERY_PREFIX)
+    space = Space(FOLDER.name, MODEL_SHA256[:16], 384, QUERY_PREFIX)
 
-    def __init__(self, workers: int = 2) -> None:
+    def __init__(self, workers: int = 2, folder: Path = FOLDER) -> None:
         self._workers = workers
+        self._folder = folder
         self._lock = Lock()
         self._model: _Model | None = None
 
@@ -60,27 +62,25 @@ class EmbeddedEncoder:
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:
-                self._model = _Model()
+                self._model = _Model(self._folder)
             return self._model
 
 
 class _Model:
     """The two files, loaded."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         from tokenizers import Tokenizer
 
-        model = checked_path(f"{FOLDER}/model_quantized.onnx", MODEL_SHA256)
-        self._tokenizer = Tokenizer.from_file(str(checked_path(f"{FOLDER}/tokenizer.json", TOKENIZER_SHA256)))
+        model = checked(folder / "model_quantized.onnx", MODEL_SHA256)
+        self._tokenizer = Tokenizer.from_file(str(checked(folder / "tokenizer.json", TOKENIZER_SHA256)))
         self._tokenizer.enable_truncation(MAX_TOKENS)
         self._tokenizer.no_padding()
         self._session = _session(str(model))
 
     def vector(self, text: str) -> Vectors:
         """[384], of length 1."""
-        clean = (
-            text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")
-        )  # a lone surrogate is no text to the tokenizer
+        clean = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # lone surrogates are refused otherwise
         ids = np.array([self._tokenizer.encode(clean).ids], dtype=np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         states = self._session.run(["last_hidden_state"], feed)[0]

@@ -10,15 +10,19 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Lock
 
 from agent_raw_rag.encode.files import DATA, REINSTALL
 from agent_raw_rag.errors import ModelError
 
-RANKS = "cl100k_base.tiktoken.gz"
+RANKS = DATA / "cl100k_base.tiktoken.gz"
 RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 """Of the unpacked file."""
-_PATTERN = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
 _SPECIAL = {
     "<|endoftext|>": 100257,
     "<|fim_prefix|>": 100258,
@@ -31,11 +35,11 @@ _SPECIAL = {
 class Cl100k:
     """A ``models.Tokenizer``. Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranks: Path = RANKS) -> None:
         import tiktoken
 
         self._encoding = tiktoken.Encoding(
-            "cl100k_base", pat_str=_PATTERN, mergeable_ranks=_ranks(), special_tokens=_SPECIAL
+            "cl100k_base", pat_str=_PATTERN, mergeable_ranks=_read_ranks(ranks), special_tokens=_SPECIAL
         )
 
     def encode(self, text: str) -> list[int]:
@@ -63,17 +67,17 @@ def tokenizer() -> Cl100k:
         return _loaded[0]
 
 
-def _ranks() -> dict[bytes, int]:
+def _read_ranks(path: Path) -> dict[bytes, int]:
     """Token bytes -> id.
 
     Raises:
         ModelError: the file is missing or damaged.
     """
     try:
-        unpacked = gzip.decompress((DATA / RANKS).read_bytes())
+        unpacked = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
-        raise ModelError(f"The token ranks {RANKS} cannot be read: {error}.", hint=REINSTALL) from error
+        raise ModelError(f"The token ranks {path.name} cannot be read: {error}.", hint=REINSTALL) from error
     if hashlib.sha256(unpacked).hexdigest() != RANKS_SHA256:
-        raise ModelError(f"The token ranks {RANKS} are damaged: their checksum differs.", hint=REINSTALL)
+        raise ModelError(f"The token ranks {path.name} are damaged: their checksum differs.", hint=REINSTALL)
     fields = unpacked.split()
     return dict(zip(map(binascii.a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))

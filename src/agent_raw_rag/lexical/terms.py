@@ -48,9 +48,6 @@ _has_marks = re.compile(f"[{_MARKS}]").search
 is_dense = re.compile(f"[{DENSE}]").match
 """Truthy if a word, as ``words`` cuts them, is of a script without spaces."""
 
-_cjk = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]").findall
-_latin = re.compile("[A-Za-z]").findall
-
 _accents = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]+").sub
 _humps = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+").findall
 _stem = Stemmer.Stemmer("english")
@@ -78,11 +75,6 @@ def terms(text: str) -> list[str]:
 def bigrams(run: str) -> list[str]:
     """The overlapping pairs of characters of an unspaced run; the character itself if there is but one."""
     return list(map(add, run, run[1:])) or [run]
-
-
-def is_mostly_cjk(text: str) -> bool:
-    """Whether Chinese, Japanese or Korean says more in a text than Latin letters do (one character tells as much as three)."""
-    return not text.isascii() and 3 * len(_cjk(text)) > len(_latin(text))
 
 
 def word_terms(word: str) -> list[str]:
