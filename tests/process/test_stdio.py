@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,20 @@ def test_the_end_of_stdin_is_the_end_of_the_server(tmp_path: Path) -> None:
         answers, err = conversation(process, [json.dumps(INITIALIZE).encode()])
         assert process.returncode == 0
         assert len(answers) == 1 and b"Traceback" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are not sent between processes there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_at_once_and_quietly(tmp_path: Path, number: signal.Signals) -> None:
+    process = started(sample_environment(tmp_path))
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 0
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
+    out, err = process.communicate()
+    assert (out, err) == (b"", b"")
 
 
 def test_an_unknown_flag_is_wrong_use(tmp_path: Path) -> None:

@@ -82,7 +82,10 @@ def here_or_all(runtime: Runtime, project: str | None) -> str:
     """The project asked for; else the current folder's if it has any history; else all."""
     if project:
         return project
-    here = os.getcwd()
+    try:
+        here = os.getcwd()
+    except OSError:  # it was deleted under us
+        return ALL_PROJECTS
     return here if runtime.sessions(ask(here), limit=1) else ALL_PROJECTS
 
 

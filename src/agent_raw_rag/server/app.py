@@ -43,6 +43,8 @@ _INGESTS = ToolAnnotations(
 class HistoryServer(MCPServer[dict[str, Any]]):
     """An MCP server that refuses arguments it does not know, and words refusals for the model that reads them."""
 
+    catch_up: CatchUp | None = None
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[dict[str, Any], Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
@@ -58,7 +60,7 @@ class HistoryServer(MCPServer[dict[str, Any]]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as failed:
-            told = refusal(failed)
+            told = refusal(failed, self.catch_up.running() if self.catch_up else None)
             if told is failed:
                 raise
             raise told from None
@@ -72,8 +74,8 @@ def build(load: Callable[[], Runtime], *, folder: str | None = None, catch_up: C
         folder: The project that calls without one mean; None: the working directory.
         catch_up: The background ingest to start after the handshake; None: there is none.
     """
-    tools = Tools(functools.cache(load), Surroundings(folder or os.getcwd()), catch_up)
-    return HistoryServer(
+    tools = Tools(functools.cache(load), Surroundings(folder or _working_directory()), catch_up)
+    server = HistoryServer(
         "raw-rag",
         title="Raw RAG: past coding-agent sessions",
         version=__version__,
@@ -88,6 +90,15 @@ def build(load: Callable[[], Runtime], *, folder: str | None = None, catch_up: C
         ],
         middleware=[catch_up.middleware] if catch_up else [],
     )
+    server.catch_up = catch_up
+    return server
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted under us
+        return os.path.expanduser("~")
 
 
 def _tool(function: Callable[..., Any], title: str, annotations: ToolAnnotations) -> Tool:

@@ -31,16 +31,17 @@ class Stopped(Exception):  # noqa: N818 - not an error: the host is leaving
 class CatchUp:
     """Reads, once, what is new since anybody last did."""
 
-    def __init__(self, runtime: Callable[[], Runtime]) -> None:
+    def __init__(self, runtime: Callable[[], Runtime], after_seconds: float = AFTER_HANDSHAKE_SECONDS) -> None:
         self._runtime = runtime
-        self._thread: threading.Thread | None = None
+        self._after_seconds = after_seconds
+        self._thread: threading.Timer | None = None
         self._stop = threading.Event()
         self._note: Note | None = None
 
     async def middleware(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Start with the first message that a client sends, a moment after it is answered."""
         if self._thread is None:
-            self._thread = threading.Timer(AFTER_HANDSHAKE_SECONDS, self._run)
+            self._thread = threading.Timer(self._after_seconds, self._run)
             self._thread.daemon = True
             self._thread.start()
         return await call_next(ctx)
@@ -55,10 +56,15 @@ class CatchUp:
     def stop(self, wait_seconds: float) -> bool:
         """Ask it to leave at the next source or batch; whether it did."""
         self._stop.set()
-        if isinstance(self._thread, threading.Timer):
+        if self._thread is not None:
             self._thread.cancel()
-            self._thread.join(wait_seconds)
-        return self._thread is None or not self._thread.is_alive()
+        return self.wait(wait_seconds)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for its end; whether it came, or there is nothing to wait for."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self.running() is None
 
     def _run(self) -> None:
         try:

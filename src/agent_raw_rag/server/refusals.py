@@ -9,24 +9,24 @@ from typing import Any
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from pydantic import ValidationError
 
-from agent_raw_rag.errors import RawRagError
+from agent_raw_rag.errors import StoreError
 from agent_raw_rag.runtime import expected
 
 
-def refusal(failed: ToolError) -> ToolError:
-    """The error as the caller is to read it: what is wrong, where, and what to do."""
+def refusal(failed: ToolError, lag: str | None = None) -> ToolError:
+    """The error as the caller is to read it: what is wrong, where, and what to do.
+
+    ``lag`` says that the store is being filled right now, which is then the better advice.
+    """
     cause = failed.__cause__
     known = expected(cause) if cause is not None else None
+    if isinstance(known, StoreError) and lag:
+        return ToolError(f"{known.message} {lag} Try again in a moment. ({known.code})")
     if known is not None:
-        return told(known)
+        return ToolError(f"{known} ({known.code})")
     if isinstance(cause, ValidationError) and not isinstance(failed, UnexpectedToolError):
         return ToolError("\n".join(_wrong(dict(one)) for one in cause.errors(include_url=False)) + " (bad_argument)")
     return failed
-
-
-def told(error: RawRagError) -> ToolError:
-    """An expected error: message, hint, code."""
-    return ToolError(f"{error} ({error.code})")
 
 
 def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> ToolError | None:

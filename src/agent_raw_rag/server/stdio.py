@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from agent_raw_rag import __version__
 from agent_raw_rag.errors import RawRagError
@@ -25,8 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RawRagError as error:
         print(f"agent-raw-rag-mcp: {error}", file=sys.stderr)  # noqa: T201 - to a person, on stderr
         return error.exit_status
-    except KeyboardInterrupt:
-        return 130
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -49,9 +49,16 @@ def _serve(options: argparse.Namespace) -> int:
     from agent_raw_rag.server.catch_up import CatchUp
 
     runtime = Runtime.load(options.config)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)  # the SDK alone would wait for the next line of stdin first
     catch_up = None if options.no_catch_up else CatchUp(lambda: runtime)
     build(lambda: runtime, catch_up=catch_up).run("stdio")
     if catch_up is not None and not catch_up.stop(LEAVE_WITHIN_SECONDS):
         sys.stdout.flush()
         os._exit(0)  # it is inside a model or an index: all that is committed is safe, and nobody waits for the rest
     return 0
+
+
+def _leave(number: int, frame: object) -> NoReturn:
+    """End at once: whatever is committed is safe, and the rest is read next time."""
+    os._exit(128 + number)

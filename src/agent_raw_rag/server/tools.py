@@ -13,7 +13,6 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agent_raw_rag.adapters.registry import BUILT_IN
-from agent_raw_rag.errors import StoreBusyError
 from agent_raw_rag.models import Ask
 from agent_raw_rag.server import wire
 from agent_raw_rag.server.budget import keep_within
@@ -77,7 +76,7 @@ class Tools:
         names, paths and error texts match exactly."""
         project = self._project(project_path, context)
         ask = _ask(project, agent, after=after_date, before=before_date, branch=branch, role=role, session=session)
-        result = self._open().search(query, ask, top_k=top_k, max_tokens=max_tokens)
+        result = self.runtime().search(query, ask, top_k=top_k, max_tokens=max_tokens)
         result.notes += self._lag()
         if any(one.truncated for one in result.passages):
             result.notes.append(CUT)
@@ -94,7 +93,7 @@ class Tools:
         """The last turns of a project, across all agents, oldest first: what was going on here."""
         project = self._project(project_path, context)
         limit = 30 if limit_turns is None else limit_turns
-        result = self._open().recent(_ask(project, agent), limit=limit, max_tokens=max_tokens)
+        result = self.runtime().recent(_ask(project, agent), limit=limit, max_tokens=max_tokens)
         result.notes += self._lag()
         newest = {id(one): -place for place, one in enumerate(result.turns)}
         return self._turns(result, _place(project), max_tokens, lambda one: newest[id(one)], None)
@@ -107,7 +106,7 @@ class Tools:
         """Read around a turn that a search found, or the rest of one that was cut."""
         around = {"before": 2 if before is None else before, "after": 2 if after is None else after}
         start = offset or 0
-        result = self._open().context(session, turn, **around, max_tokens=max_tokens, offset=start)
+        result = self.runtime().context(session, turn, **around, max_tokens=max_tokens, offset=start)
         where, offset_after = f"around turn {turn} of its session", _next_offset(result, turn, start)
         return self._turns(result, where, max_tokens, lambda one: abs(one.turn - turn), offset_after)
 
@@ -115,20 +114,14 @@ class Tools:
         self, context: Context, agent: Agent = None
     ) -> Annotated[CallToolResult, wire.Ingested]:  # fmt: skip
         """Read what is new in the agents' logs now. Seldom needed: the server does so when it starts."""
-        try:
-            report = self._open().ingest([agent] if agent else None, on_note=Ticker(context))
-        except StoreBusyError as busy:
-            raise (StoreBusyError(self._lag()[0], hint="Search works meanwhile.") if self._lag() else busy) from busy
+        report = self.runtime().ingest([agent] if agent else None, on_note=Ticker(context))
         return _answer(ingest_text(report), report.as_json())
 
     def raw_rag_status(self, agent: Agent = None) -> Annotated[CallToolResult, wire.Status]:
         """What is stored of each agent, what ranks, and what went wrong while reading."""
-        status = self._open().status(agent)
+        status = self.runtime().status(agent)
         status.problems += self._lag()
         return _answer(status_text(status), status.as_json())
-
-    def _open(self) -> Runtime:
-        return self.runtime()
 
     def _project(self, asked: str | None, context: Context) -> str:
         return asked or self.surroundings.project(context)
@@ -151,7 +144,7 @@ class Tools:
         self, max_tokens: int | None, result: SearchResult | TurnsResult, items: list[Item],
         unwanted: Callable[[Item], int], render: Callable[[], tuple[str, dict[str, Any]]],
     ) -> CallToolResult:  # fmt: skip
-        runtime = self._open()
+        runtime = self.runtime()
         budget = max_tokens or runtime.settings.search.max_tokens
         dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.tokenizer)
         if dropped:
