@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,11 @@ from agent_raw_rag.server.text import CUT
 
 WHY = "why did we drop the retry in the uploader?"
 FENCE = re.compile(r"^<<<history ([0-9a-f]{10})$", re.MULTILINE)
+READING: list[tuple[str, dict[str, Any]]] = [
+    ("search", {"query": WHY}),
+    ("recent", {}),
+    ("context", {"session": "codex:019a5b00", "turn": 3, "before": 9, "after": 9}),
+]
 PROVENANCE = ("session", "turn", "exchange", "role", "time", "source", "record_ids", "bytes", "scores", "ranked_by")
 
 
@@ -65,8 +71,11 @@ def test_two_answers_never_share_a_fence(runtime: Runtime) -> None:
 
 def test_an_answer_keeps_to_its_budget(runtime: Runtime) -> None:
     for budget in (400, 1000, 3000):
-        said = text(call(runtime, "search", {"query": WHY, "max_tokens": budget}))
-        assert len(runtime.tokenizer.encode(said)) <= budget, budget
+        for tool, arguments in READING:
+            result = call(runtime, tool, {**arguments, "max_tokens": budget})
+            structured = json.dumps(result.structured_content, ensure_ascii=False)
+            assert len(runtime.tokenizer.encode(text(result))) <= budget, (tool, budget)
+            assert len(runtime.tokenizer.encode(structured)) <= 2 * budget, (tool, budget)
 
 
 def test_a_cut_passage_says_how_to_read_the_rest(runtime: Runtime) -> None:

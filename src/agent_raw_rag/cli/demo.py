@@ -25,9 +25,9 @@ PASSAGES = 3
 
 
 def demo(json: options.Json = False) -> None:
-    """Try it on sample logs of all agents: three questions and their answers.
+    """Try it on sample logs of all agents.
 
-    Everything happens in a throw-away home; nothing of yours is read or touched.
+    Reads them, asks three questions and shows the answers. Everything happens in a throw-away home; nothing of yours is read or touched.
     """
     with _home() as runtime:
         report = runtime.ingest()

@@ -12,9 +12,9 @@ from agent_raw_rag.cli.checks import LEVELS, examine
 
 
 def doctor(json: options.Json = False, config: options.Config = None) -> None:
-    """Check the store, its indexes, the agents' logs and the models.
+    """Check that all is well, and say what to do if not.
 
-    Exit status 1 if anything is broken.
+    Looks at the store, its indexes, the agents' logs and the models. Exit status 1 if anything is broken.
     """
     findings = examine(options.load(config))
     if json:

@@ -22,9 +22,9 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
-    """Forget a session (with its sub-agents), a project or a stretch of time, for good.
+    """Forget a session, a project or a stretch of time.
 
-    The agents' own logs are not touched, and what was forgotten never comes back from them.
+    A session goes with its sub-agents. The agents' own logs are not touched, and what was forgotten never comes back from them.
     """
     if not (session or after or before or (project and project != options.ALL_PROJECTS)):
         raise UsageError("Forget what?", hint="Give --session, --project, --after or --before.")

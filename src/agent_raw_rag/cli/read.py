@@ -21,7 +21,10 @@ def recent(
     ] = 30,
     max_tokens: options.MaxTokens = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
-    """The last turns of a project, across all agents, oldest first."""
+    """The last turns of a project, oldest first.
+
+    Across all agents. Without --project: of the current folder's project if it has any history, else of all projects.
+    """
     runtime = options.load(config)
     where = options.here_or_all(runtime, project)
     result = runtime.recent(options.ask(where, agent), limit=limit, max_tokens=max_tokens)

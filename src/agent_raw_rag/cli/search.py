@@ -23,7 +23,7 @@ def search(
     ] = None,
     max_tokens: options.MaxTokens = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
-    """Find what was said and done in past sessions, whichever agent they were held with.
+    """Find what was said and done in past sessions.
 
     Without --project: in the current folder's project if it has any history, else in all projects.
     """

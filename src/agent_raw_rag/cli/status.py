@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def status(agent: options.Agent = None, json: options.Json = False, config: options.Config = None) -> None:
-    """What is stored of each agent, what ranks, and what went wrong while reading."""
+    """What is stored, what ranks, and what went wrong."""
     report = options.load(config).status(agent)
     if json:
         render.as_json(report.as_json())
