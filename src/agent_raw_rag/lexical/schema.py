@@ -24,7 +24,7 @@ _RAW = ("project", "agent", "branch", "role")
 def new_schema() -> Any:
     """The schema. Nothing is stored: text and facts are the store's, the index only finds ids."""
     builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("chunk", indexed=True, fast=True)
+    builder.add_integer_field("chunk", indexed=True, fast=True)  # tantivy-py 0.27 deletes by no unsigned term
     builder.add_text_field("body", tokenizer_name="terms", index_option="freq")  # positions would double the size
     for name in _RAW:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -44,7 +44,7 @@ def prepare(index: Any) -> Any:
 def document(doc: LexicalDoc, body: str) -> Any:
     """A chunk, whose terms are ``body``, as the index takes it."""
     made = tantivy.Document()
-    made.add_unsigned("chunk", doc.chunk_id)
+    made.add_integer("chunk", doc.chunk_id)
     made.add_text("body", body)
     made.add_integer("session", doc.session)
     made.add_text("agent", doc.agent)

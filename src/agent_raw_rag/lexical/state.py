@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 """Raised with every change of the schema or of ``terms``: an index of another format is built anew."""
 
 
