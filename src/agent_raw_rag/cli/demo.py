@@ -27,7 +27,7 @@ PASSAGES = 3
 def demo(json: options.Json = False) -> None:
     """Try it on sample logs of all agents.
 
-    Reads them, asks three questions and shows the answers. Everything happens in a throw-away home; nothing of yours is read or touched.
+    Reads them, asks three questions and shows the answers, all in a throw-away home. Nothing of yours is read or touched.
     """
     with _home() as runtime:
         report = runtime.ingest()
