@@ -146,7 +146,9 @@ def append_one(lines: list[bytes], folder: Path) -> dict[str, Any]:
 
 def rows(store: Path) -> set[tuple[Any, ...]]:
     connection = sqlite3.connect(store / "raw_rag.db")
-    found = {tuple(row) for row in connection.execute("SELECT id, session_id, ordinal, text, start_token, tokens FROM turns")}
+    found = {
+        tuple(row) for row in connection.execute("SELECT id, session_id, ordinal, text, start_token, tokens FROM turns")
+    }
     found |= {tuple(row) for row in connection.execute("SELECT id, place, text, hash FROM chunks")}
     connection.close()
     return found

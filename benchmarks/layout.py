@@ -30,9 +30,9 @@ def lay_out(logs: Path, home: Path) -> None:
     for generation in sorted((logs / "opencode_json").glob("storage_*")):
         shutil.copytree(generation, data, dirs_exist_ok=True, copy_function=shutil.copyfile)
     for folder, _, files in os.walk(home):
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
         for file in files:
-            os.chmod(os.path.join(folder, file), 0o644)
+            Path(os.path.join(folder, file)).chmod(0o644)
 
 
 def environment(home: Path, store: Path) -> dict[str, str]:

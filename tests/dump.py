@@ -33,7 +33,9 @@ def differences(one: dict[str, list[tuple[Any, ...]]], two: dict[str, list[tuple
     """The rows that only one of two dumps has; [] where they are equal."""
     found = []
     for name in one:
-        only = [("+", row) for row in two[name] if row not in one[name]] + [("-", row) for row in one[name] if row not in two[name]]
+        only = [("+", row) for row in two[name] if row not in one[name]] + [
+            ("-", row) for row in one[name] if row not in two[name]
+        ]
         found += [f"{sign} {name} {row}" for sign, row in only]
         if not only and one[name] != two[name]:
             found.append(f"{name}: other order or number of equal rows")

@@ -36,7 +36,9 @@ def texts(content: Any, kinds: tuple[str, ...] = ("text",)) -> list[str]:
     if isinstance(content, str):
         return [content]
     blocks = content if isinstance(content, list) else []
-    return [b["text"] for b in blocks if isinstance(b, dict) and b.get("type") in kinds and isinstance(b.get("text"), str)]
+    return [
+        b["text"] for b in blocks if isinstance(b, dict) and b.get("type") in kinds and isinstance(b.get("text"), str)
+    ]
 
 
 def claude(root: Path) -> Iterator[Said]:
@@ -57,7 +59,14 @@ def claude(root: Path) -> Iterator[Said]:
 
 
 def _claude_human(row: dict[str, Any], path: Path) -> bool:
-    flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain", "toolUseResult", "sourceToolUseID")
+    flags = (
+        "isMeta",
+        "isCompactSummary",
+        "isVisibleInTranscriptOnly",
+        "isSidechain",
+        "toolUseResult",
+        "sourceToolUseID",
+    )
     if any(row.get(flag) for flag in flags) or path.name.startswith("agent-"):
         return False
     if isinstance(row.get("origin"), dict) and row["origin"].get("kind") != "human":
@@ -70,7 +79,9 @@ def _claude_human(row: dict[str, Any], path: Path) -> bool:
 def codex(root: Path) -> Iterator[Said]:
     for path in sorted(root.rglob("rollout-*.jsonl")):
         found = list(rows(path))
-        events = any(row.get("type") == "event_msg" and (row.get("payload") or {}).get("type") == "user_message" for row in found)
+        events = any(
+            row.get("type") == "event_msg" and (row.get("payload") or {}).get("type") == "user_message" for row in found
+        )
         for number, row in enumerate(found):
             payload = row.get("payload") if isinstance(row.get("payload"), dict) else row
             kind, role = payload.get("type"), payload.get("role")

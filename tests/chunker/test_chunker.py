@@ -46,7 +46,9 @@ def test_every_character_stands_whole_in_some_window(lines: list[str], windows: 
 
 
 @given(texts, texts, windows)
-def test_cutting_from_the_first_touched_window_equals_cutting_once(old: list[str], new: list[str], windows: Windows) -> None:
+def test_cutting_from_the_first_touched_window_equals_cutting_once(
+    old: list[str], new: list[str], windows: Windows
+) -> None:
     before = cut(pieces_of(old), 0, Bytes(), windows)
     pieces = pieces_of(old + new)
     token = len("".join(old).encode())
@@ -57,7 +59,9 @@ def test_cutting_from_the_first_touched_window_equals_cutting_once(old: list[str
 
 
 @given(texts, windows, st.data())
-def test_stable_chunks_never_change_when_turns_are_added(lines: list[str], windows: Windows, data: st.DataObject) -> None:
+def test_stable_chunks_never_change_when_turns_are_added(
+    lines: list[str], windows: Windows, data: st.DataObject
+) -> None:
     count = data.draw(st.integers(1, len(lines)))
     part = cut(pieces_of(lines[:count], open_from=count), 0, Bytes(), windows)
     whole = cut(pieces_of(lines), 0, Bytes(), windows)

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import plain
 
 from agent_raw_rag.adapters.base import Adapter, State
 from agent_raw_rag.ingest import reading
@@ -26,7 +27,6 @@ from agent_raw_rag.models import (
     Turn,
     Unknown,
 )
-from tests.support import plain
 
 
 def parse(record: Record, state: State) -> Iterable[Event]:

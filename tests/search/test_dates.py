@@ -55,7 +55,9 @@ def test_a_day_of_the_clock_change_has_its_own_length() -> None:
     assert bounds("30d", "America/New_York")[0] == "2026-10-31T00:00-04:00"
 
 
-@pytest.mark.parametrize("text", ["2026-13-45", "2026/10/05", "soon", "", "-1d", "99999999d", "last someday", "2026-02-30", "0d x"])
+@pytest.mark.parametrize(
+    "text", ["2026-13-45", "2026/10/05", "soon", "", "-1d", "99999999d", "last someday", "2026-02-30", "0d x"]
+)
 def test_what_is_no_date_is_refused_with_the_ways_to_write_one(text: str) -> None:
     with pytest.raises(UsageError, match="Use a date"):
         bounds(text)

@@ -51,5 +51,7 @@ def test_links_that_lead_out_are_not_followed_and_links_inside_count_once(tmp_pa
 def test_a_root_may_be_a_link(tmp_path: Path) -> None:
     make(tmp_path / "real", "a.jsonl")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    sources = find_sources(adapter(), (Root(str(tmp_path / "link"), ("*.jsonl",)), Root(str(tmp_path / "real"), ("*.jsonl",))))
+    sources = find_sources(
+        adapter(), (Root(str(tmp_path / "link"), ("*.jsonl",)), Root(str(tmp_path / "real"), ("*.jsonl",)))
+    )
     assert [source.path for source in sources] == [str(tmp_path / "real/a.jsonl")]

@@ -9,7 +9,11 @@ from agent_raw_rag.sources.projects import Project, Projects, normal_path
 
 
 def git(folder: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(folder), *words], check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(folder), *words],
+        check=True,
+        capture_output=True,
+    )
 
 
 def repository(folder: Path) -> Path:

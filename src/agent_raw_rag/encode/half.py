@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from agent_raw_rag.encode.base import Vectors
@@ -10,3 +12,10 @@ from agent_raw_rag.encode.base import Vectors
 def to_half(vectors: Vectors) -> list[bytes]:
     """[n, dim] -> n rows of bytes."""
     return [row.tobytes() for row in vectors.astype(np.float16)]
+
+
+def from_half(rows: Sequence[bytes]) -> Vectors:
+    """n rows of bytes -> [n, dim], of length 1 again."""
+    wide = np.frombuffer(b"".join(rows), np.float16).reshape(len(rows), -1).astype(np.float32)
+    made: Vectors = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    return made

@@ -1,19 +1,56 @@
-"""The dense stage: the query's vector against the mapped cache of its space."""
+"""The dense stage: the query's vector against the mapped cache of its space. Absent, it says why."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from agent_raw_rag.derived import cache_file
 from agent_raw_rag.encode.base import Encoder
+from agent_raw_rag.errors import ModelError
 from agent_raw_rag.store.reader import Reader, Scope
+from agent_raw_rag.vectors.cache import VectorCache
+from agent_raw_rag.vectors.scan import VectorFilter
+
+Hits = list[tuple[int, float]]
 
 
 class Dense:
-    """PLACEHOLDER until the cache is there."""
+    """The vector cache of one store folder, opened at first use and followed as it grows."""
 
     def __init__(self, home: str, encoder: Callable[[], Encoder | None]) -> None:
         self._home = home
         self._encoder = encoder
+        self._cache: VectorCache | None = None
+        self._bound = ""
 
-    def search(self, query: str, scope: Scope, reader: Reader, limit: int) -> tuple[list[tuple[int, float]], str]:
-        return [], "no vectors"
+    def search(self, query: str, scope: Scope, reader: Reader, limit: int) -> tuple[Hits, str]:
+        """(chunk id, cosine) of the nearest chunks, best first; and, where there is none, why."""
+        try:
+            encoder = self._encoder()
+            if encoder is None:
+                return [], "no encoder is configured"
+            cache = self._opened(encoder, reader)
+            if not len(cache):
+                return [], "no vectors have been made yet"
+            where = _filter(scope, reader)
+            ids, cosines = cache.search(encoder.encode_query(query), limit, where)
+        except ModelError as error:
+            return [], str(error)
+        return list(zip(ids.tolist(), cosines.tolist(), strict=True)), "nothing passes the filters"
+
+    def _opened(self, encoder: Encoder, reader: Reader) -> VectorCache:
+        space, generation = encoder.space, reader.generation
+        bound = f"{space.name} {generation}"
+        if self._cache is None or bound != self._bound:
+            self._cache = VectorCache.open(cache_file(self._home, space.name), space.name, space.dim, generation)
+            self._bound = bound
+        else:
+            self._cache.refresh()
+        return self._cache
+
+
+def _filter(scope: Scope, reader: Reader) -> VectorFilter | None:
+    sessions = reader.session_ids(scope)
+    if sessions is None and scope.after is None and scope.before is None and not scope.roles:
+        return None
+    return VectorFilter(sessions, scope.after, scope.before, scope.role_mask)

@@ -16,9 +16,9 @@ from agent_raw_rag.store.rows import ChunkRow, SessionRow, ShownTurn
 
 Resume = Callable[[SessionRow], str | None]
 """A session's command line that reopens it in its agent; None: there is none."""
-LEAST_TOKENS = 100
+LEAST_TOKENS = 240
 """What every further passage is sure of before one may take more than its share."""
-FRAME_TOKENS = 60
+FRAME_TOKENS = 120
 """What a passage's header costs."""
 
 

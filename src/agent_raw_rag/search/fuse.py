@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 Ranked = Sequence[tuple[int, float]]
-DENSE_WEIGHT = 0.5
-STRETCH = 100
-"""The cosines of this many best candidates span the scale; the ones below count nothing."""
+DENSE_WEIGHT = 0.55
 
 
 def fuse(lexical: Ranked, dense: Ranked, dense_weight: float = DENSE_WEIGHT) -> list[tuple[int, float]]:
@@ -27,10 +25,9 @@ def fuse(lexical: Ranked, dense: Ranked, dense_weight: float = DENSE_WEIGHT) -> 
 
 
 def stretched(dense: Ranked) -> list[tuple[int, float]]:
-    """Cosines on a scale from the worst of the first ``STRETCH`` (0) to the best (1)."""
-    top = sorted(dense, key=lambda item: (-item[1], item[0]))
-    if not top:
+    """Cosines on a scale from the worst candidate (0) to the best (1)."""
+    if not dense:
         return []
-    high, low = top[0][1], top[min(STRETCH, len(top)) - 1][1]
+    high, low = max(score for _, score in dense), min(score for _, score in dense)
     span = high - low
-    return [(chunk_id, max(0.0, (score - low) / span) if span > 0 else 1.0) for chunk_id, score in top]
+    return [(chunk_id, (score - low) / span if span > 0 else 1.0) for chunk_id, score in dense]

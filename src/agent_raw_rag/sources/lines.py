@@ -20,18 +20,20 @@ LINE_LIMIT_BYTES = 192 << 20
 """Longer lines are passed over and counted: no dialogue is that long, and one line must not take the machine's memory."""
 
 
-def read_lines(path: str, offset: int = 0) -> Iterator[Record | BadRecord]:
+def read_lines(path: str, offset: int = 0, limit: int = LINE_LIMIT_BYTES) -> Iterator[Record | BadRecord]:
     """Records of the complete lines from ``offset`` on (which must be the start of a line).
 
     Raises:
         OSError: the file cannot be opened or read.
     """
     with _open(path, offset) as stream:
-        yield from split_records(iter(lambda: stream.read(BLOCK_BYTES), b""), offset)
+        yield from split_records(iter(lambda: stream.read(BLOCK_BYTES), b""), offset, limit)
 
 
-def split_records(blocks: Iterator[bytes], offset: int = 0) -> Iterator[Record | BadRecord]:
-    """Cut a stream of byte blocks of any size, which begins at ``offset``, into records."""
+def split_records(
+    blocks: Iterator[bytes], offset: int = 0, limit: int = LINE_LIMIT_BYTES
+) -> Iterator[Record | BadRecord]:
+    """Cut a stream of byte blocks of any size, which begins at ``offset``, into records. Lines over ``limit`` bytes are passed over."""
     start = offset
     held: list[bytes] = []
     held_bytes = 0
@@ -46,7 +48,7 @@ def split_records(blocks: Iterator[bytes], offset: int = 0) -> Iterator[Record |
             if record is not None:
                 yield record
             start, held, held_bytes, dropped = end, [piece], len(piece), 0
-        if dropped + held_bytes > LINE_LIMIT_BYTES:
+        if dropped + held_bytes > limit:
             held, held_bytes, dropped = [], 0, dropped + held_bytes
     if held_bytes and not dropped:
         last = parse_line(b"".join(held), start, start + held_bytes + 1)
@@ -71,7 +73,7 @@ def parse_line(line: bytes, start: int, end: int) -> Record | BadRecord | None:
 def _parse_leniently(text: bytes, start: int, end: int) -> Record | BadRecord:
     """What the strict parser refuses but agents write: invalid UTF-8, lone surrogates, deep nesting."""
     try:
-        data: Any = json.loads(text.decode("utf-8", "replace"), strict=False)
+        data = _sound(json.loads(text.decode("utf-8", "replace"), strict=False))
     except RecursionError:
         return BadRecord("too-deep", start, end)
     except ValueError:
@@ -79,6 +81,17 @@ def _parse_leniently(text: bytes, start: int, end: int) -> Record | BadRecord:
     if isinstance(data, dict):
         return Record(data, start, end)
     return BadRecord("not-object", start, end)
+
+
+def _sound(value: Any) -> Any:
+    """A JSON value whose texts can be written: lone surrogates become U+FFFD, in keys too."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+    if isinstance(value, list):
+        return [_sound(item) for item in value]
+    if isinstance(value, dict):
+        return {_sound(key): _sound(item) for key, item in value.items()}
+    return value
 
 
 def _open(path: str, offset: int) -> IO[bytes]:
