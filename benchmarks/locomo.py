@@ -24,7 +24,6 @@ from stored import Stored
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.encode.registry import encoder as encoder_of
-from agent_raw_rag.encode.tokens import tokenizer
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.store.reader import Scope
@@ -57,7 +56,7 @@ class System:
         search = Settings().search
         weight = WEIGHTS[self.stage]
         self.funnel = Funnel(
-            self.store.home, lambda: self.store.reader, tokenizer(),
+            self.store.home, lambda: self.store.reader,
             lambda: encoder() if self.stage != "lexical" else None,
             search if weight is None else search.model_copy(update={"dense_weight": weight}),
         )  # fmt: skip

@@ -296,7 +296,7 @@ class Runtime:
         """The reading use cases."""
         from agent_raw_rag.search.browse import Browser
 
-        return Browser(self.reader, self.tokenizer, self.zone)
+        return Browser(self.reader, self.zone)
 
     @property
     def zone(self) -> tzinfo:
@@ -344,7 +344,7 @@ class Runtime:
         """The ranking stages over this store."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(self.home, lambda: self.reader, self.tokenizer, lambda: self.encoder, self.settings.search)
+        return Funnel(self.home, lambda: self.reader, lambda: self.encoder, self.settings.search)
 
     def _indexed_up_to(self) -> int:
         return self.funnel.words.index(self.reader).high_water

@@ -18,7 +18,7 @@ def test_every_row_makes_an_encoder_with_a_space_of_its_own(name: str) -> None:
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(ModelError, match="'nope'.*embedded, hashing"):
+    with pytest.raises(ModelError, match=r"'nope'.*embedded, hashing"):
         encoder("nope")
 
 

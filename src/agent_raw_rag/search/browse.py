@@ -8,8 +8,7 @@ from datetime import tzinfo
 from typing import Any
 
 from agent_raw_rag.errors import NotFoundError
-from agent_raw_rag.models import Tokenizer
-from agent_raw_rag.search.budget import excerpt
+from agent_raw_rag.search.budget import Line, excerpt
 from agent_raw_rag.search.expand import turn_ref
 from agent_raw_rag.search.result import TurnRef
 from agent_raw_rag.search.zone import shown
@@ -69,7 +68,6 @@ class Browser:
     """The reading use cases over one open store."""
 
     reader: Reader
-    tokenizer: Tokenizer
     zone: tzinfo
 
     def recent(self, scope: Scope, limit: int, budget: int) -> TurnsResult:
@@ -91,7 +89,9 @@ class Browser:
                 f"Session {session.public_id} has no turn {turn}.", hint=f"Its turns are 1 to {session.turns}."
             )
         if offset:
-            turns[place].text = turns[place].text[offset:]
+            whole = turns[place]
+            whole.tokens = int(whole.tokens * max(0, len(whole.text) - offset) / max(1, len(whole.text)))
+            whole.text = whole.text[offset:]
         order = sorted(range(len(turns)), key=lambda n: (abs(n - place), n))
         result = self._fitted(turns, order, budget)
         result.session = self.item(session)
@@ -143,9 +143,9 @@ class Browser:
             if left < 2 * TURN_FRAME_TOKENS:
                 break
             turn = self._read(turns[place], sessions[turns[place].session_id])
-            text = excerpt(turn.text, max(left - TURN_FRAME_TOKENS, 1), 0.0, self.tokenizer)
-            turn.truncated, turn.text = text != turn.text, text
-            left -= len(self.tokenizer.encode(text)) + TURN_FRAME_TOKENS
+            fitted = excerpt(Line(turn.text, turns[place].tokens), max(left - TURN_FRAME_TOKENS, 1), 0.0)
+            turn.truncated, turn.text = fitted.truncated, fitted.text
+            left -= fitted.tokens + TURN_FRAME_TOKENS
             kept[place] = turn
         notes = (
             [f"{len(turns) - len(kept)} turns left out to keep within {budget} tokens."]

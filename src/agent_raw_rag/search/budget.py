@@ -1,15 +1,29 @@
-"""Fitting turns into an answer's token budget: whole where they fit, else head and tail around what was hit. Pure."""
+"""Fitting turns into an answer's token budget: whole where they fit, else head and tail around what was hit. Pure.
+
+Token counts are the store's own, so that nothing is encoded again; what is cut is cut in proportion.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_raw_rag.models import Tokenizer
 from agent_raw_rag.store.rows import ShownTurn
 
 HEAD_SHARE = 0.2
+LINE_TOKENS = 28
+"""What a line's number, speaker and time cost beside its text."""
+MARK_TOKENS = 12
+"""What saying that something was left out costs."""
 _SPEAKER = {"user": "User", "assistant": "Assistant", "task": "Task", "summary": "Summary"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of an answer, with what it costs in tokens."""
+
+    text: str
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,43 +35,41 @@ class Fitted:
     truncated: bool
 
 
-def line(turn: ShownTurn, time: str | None) -> str:
+def line(turn: ShownTurn, time: str | None) -> Line:
     """A turn as it is read: number, speaker, time, text."""
     mark = " (abandoned branch)" if turn.abandoned else ""
     when = f" {time}" if time else ""
-    return f"[{turn.ordinal}] {_SPEAKER[turn.role.value]}{when}{mark}: {turn.text}"
+    return Line(f"[{turn.ordinal}] {_SPEAKER[turn.role.value]}{when}{mark}: {turn.text}", turn.tokens + LINE_TOKENS)
 
 
-def fit(lines: Sequence[str], budget: int, tokenizer: Tokenizer, *, focus: int = 0, at: float = 0.0) -> Fitted:
+def fit(lines: Sequence[Line], budget: int, *, focus: int = 0, at: float = 0.0) -> Fitted:
     """Lines within ``budget`` tokens. ``focus`` is the line that was hit, and ``at`` (0..1) where in it.
 
     Lines are dropped from the far ends first; if the focused line alone is too long, its head and the stretch around the
     hit stay.
     """
-    counts = [_count(text, tokenizer) for text in lines]
     first, last = focus, focus
-    used = counts[focus]
+    used = lines[focus].tokens
     if used > budget:
-        text = excerpt(lines[focus], budget, at, tokenizer)
-        return Fitted(text, _count(text, tokenizer), True)
+        return excerpt(lines[focus], budget, at)
     while True:
-        candidates = [place for place in (first - 1, last + 1) if 0 <= place < len(lines)]
-        fitting = [place for place in candidates if used + counts[place] <= budget]
+        near = [place for place in (first - 1, last + 1) if 0 <= place < len(lines)]
+        fitting = [place for place in near if used + lines[place].tokens <= budget]
         if not fitting:
             break
         nearest = min(fitting, key=lambda place: abs(place - focus))
-        used += counts[nearest]
+        used += lines[nearest].tokens
         first, last = min(first, nearest), max(last, nearest)
     truncated = (first, last) != (0, len(lines) - 1)
-    return Fitted("\n".join(lines[first : last + 1]), used, truncated)
+    return Fitted("\n".join(one.text for one in lines[first : last + 1]), used, truncated)
 
 
-def excerpt(text: str, budget: int, at: float, tokenizer: Tokenizer) -> str:
+def excerpt(whole: Line, budget: int, at: float) -> Fitted:
     """Head of a long text and the stretch around ``at`` (0..1), with what was left out said in between."""
-    total = _count(text, tokenizer)
-    if total <= budget:
-        return text
-    room = max(8, budget - 24)
+    text, total = whole.text, whole.tokens
+    if total <= budget or not text:
+        return Fitted(text, total, False)
+    room = max(8, budget - 2 * MARK_TOKENS)
     per_token = len(text) / total
     head = int(room * HEAD_SHARE * per_token)
     span = int(room * (1 - HEAD_SHARE) * per_token)
@@ -68,9 +80,5 @@ def excerpt(text: str, budget: int, at: float, tokenizer: Tokenizer) -> str:
     parts.append(text[start : start + span])
     rest = len(text) - start - span
     if rest > 0:
-        parts.append(f" […{int(rest / per_token)} tokens left out]")
-    return "".join(parts)
-
-
-def _count(text: str, tokenizer: Tokenizer) -> int:
-    return len(tokenizer.encode(text)) + 1
+        parts.append(f" […{max(1, int(rest / per_token))} tokens left out]")
+    return Fitted("".join(parts), budget, True)

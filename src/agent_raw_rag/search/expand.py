@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from agent_raw_rag.lexical.terms import terms
-from agent_raw_rag.models import Tokenizer
-from agent_raw_rag.search.budget import Fitted, fit, line
+from agent_raw_rag.search.budget import Fitted, Line, fit, line
 from agent_raw_rag.search.result import Passage, Scores, TurnRef
 from agent_raw_rag.search.zone import shown
 from agent_raw_rag.store.reader import Reader
@@ -18,6 +17,8 @@ Resume = Callable[[SessionRow], str | None]
 """A session's command line that reopens it in its agent; None: there is none."""
 LEAST_TOKENS = 240
 """What every further passage is sure of before one may take more than its share."""
+ANCHOR_CHARS = 20_000
+"""So much of a turn is looked at to tell which one a hit is about."""
 FRAME_TOKENS = 120
 """What a passage's header costs."""
 
@@ -53,7 +54,7 @@ class _Draft:
 
 
 def expand(
-    hits: Sequence[Hit], query: str, how: Expansion, reader: Reader, tokenizer: Tokenizer, zone: tzinfo,
+    hits: Sequence[Hit], query: str, how: Expansion, reader: Reader, zone: tzinfo,
     resume: Resume,
 ) -> tuple[list[Passage], int]:  # fmt: skip
     """Passages of the hits, and how many hits did not fit. Turns and budget go to the best ranked first."""
@@ -61,10 +62,11 @@ def expand(
     sessions = reader.session_rows({draft.hit.chunk.session_id for draft in drafts})
     left = how.budget
     for place, draft in enumerate(drafts):
-        allowed = max(left - LEAST_TOKENS * (len(drafts) - place - 1), LEAST_TOKENS) - FRAME_TOKENS
-        if left < LEAST_TOKENS:
+        if place and left < LEAST_TOKENS:
             break
-        draft.fitted = _fit(draft, how, allowed, tokenizer, zone)
+        share = max(left - LEAST_TOKENS * (len(drafts) - place - 1), min(left, LEAST_TOKENS))
+        allowed = max(share - FRAME_TOKENS, FRAME_TOKENS // 2)
+        draft.fitted = _fit(draft, how, allowed, zone)
         left -= draft.fitted.tokens + FRAME_TOKENS
     fitting = [draft for draft in drafts if draft.fitted is not None]
     if how.in_time_order:
@@ -87,17 +89,20 @@ def _drafts(hits: Sequence[Hit], wanted: set[str], how: Expansion, reader: Reade
 
 def _anchor(turns: list[ShownTurn], wanted: set[str]) -> int:
     """The turn that holds most of the query's terms; of equals the first."""
-    return max(range(len(turns)), key=lambda place: (len(wanted.intersection(terms(turns[place].text))), -place))
+    return max(
+        range(len(turns)), key=lambda place: (len(wanted.intersection(terms(turns[place].text[:ANCHOR_CHARS]))), -place)
+    )
 
 
-def _fit(draft: _Draft, how: Expansion, allowed: int, tokenizer: Tokenizer, zone: tzinfo) -> Fitted:
+def _fit(draft: _Draft, how: Expansion, allowed: int, zone: tzinfo) -> Fitted:
     if not how.whole_turns:
-        return fit([draft.hit.chunk.text], allowed, tokenizer)
+        chunk = draft.hit.chunk
+        return fit([Line(chunk.text, chunk.end_token - chunk.start_token)], allowed)
     lines = [line(turn, shown(turn.time, zone)) for turn in draft.turns]
     turn, chunk = draft.turns[draft.anchor], draft.hit.chunk
     middle = (max(chunk.start_token, turn.start_token) + min(chunk.end_token, turn.start_token + turn.tokens)) / 2
     at = (middle - turn.start_token) / turn.tokens if turn.tokens else 0.0
-    return fit(lines, allowed, tokenizer, focus=draft.anchor, at=at)
+    return fit(lines, allowed, focus=draft.anchor, at=at)
 
 
 def _time_order(draft: _Draft) -> tuple[bool, int, int, int, int]:

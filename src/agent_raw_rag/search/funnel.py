@@ -13,7 +13,6 @@ from typing import Protocol
 from agent_raw_rag.encode.base import Encoder, Reranker
 from agent_raw_rag.lexical.queries import QueryTerm, query_terms
 from agent_raw_rag.lexical.terms import is_dense
-from agent_raw_rag.models import Tokenizer
 from agent_raw_rag.search.dense import Dense
 from agent_raw_rag.search.expand import Expansion, Hit, Resume, expand
 from agent_raw_rag.search.fuse import fuse
@@ -83,11 +82,10 @@ class Funnel:
     """The ranking stages over one store."""
 
     def __init__(
-        self, home: str, reader: Callable[[], Reader], tokenizer: Tokenizer, encoder: Callable[[], Encoder | None],
+        self, home: str, reader: Callable[[], Reader], encoder: Callable[[], Encoder | None],
         settings: FunnelSettings, reranker: Reranker | None = None,
     ) -> None:  # fmt: skip
         self.reader = reader
-        self.tokenizer = tokenizer
         self.settings = settings
         self.reranker = reranker
         self.words = Words(home)
@@ -101,7 +99,7 @@ class Funnel:
         ranking, chunks = self.rank(query, scope, reader)
         hits = self._hits(ranking, chunks, top_k)
         how = Expansion(max_tokens, self.settings.whole_turns, self.settings.once, self.settings.time_order)
-        passages, left_out = expand(hits, query, how, reader, self.tokenizer, zone, resume)
+        passages, left_out = expand(hits, query, how, reader, zone, resume)
         notes = [*ranking.notes]
         if left_out:
             notes.append(f"{left_out} more hits did not fit into {max_tokens} tokens.")
@@ -133,7 +131,8 @@ class Funnel:
 
     def _abstain(self, terms: list[QueryTerm], ranking: Ranking, chunks: dict[int, ChunkRow]) -> None:
         """Empty the ranking if its best candidates share neither the query's telling words nor its sense."""
-        best = [chunks[chunk_id].text for chunk_id, _ in ranking.order[:3]]
+        by_words = sorted(ranking.lexical.items(), key=lambda pair: -pair[1])
+        best = [chunks[chunk_id].text for chunk_id, _ in (*ranking.order[:3], *by_words[:3]) if chunk_id in chunks]
         covered = max((self.words.coverage(terms, text) for text in best), default=0.0)
         near = max(ranking.dense.values(), default=0.0)
         if covered < LEAST_COVERAGE and near < LEAST_COSINE:
