@@ -50,6 +50,7 @@ NOTES = {
     "sources.tally": "what was passed over: `kind|version|name` → count",
     "sources.error": "why it could not be read last time",
     "sources.gone": "1: the file no longer exists",
+    "sources.preference": "of sources that hold the same turn, the one that sorts first is the better copy",
     "cursors.part": "the session, in a foreign database",
     "cursors.stamp": "fingerprint of what was read",
     "cursors.position": "first byte of the oldest open turn",
