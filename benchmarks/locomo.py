@@ -19,14 +19,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from stored import Stored
-
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.encode.registry import encoder as encoder_of
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.store.reader import Scope
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.stored import Stored
 
 WEIGHTS = {"lexical": 0.0, "dense": 1.0, "fused": None}
 
@@ -71,6 +72,10 @@ class System:
         self.folder.cleanup()
 
 
+def rounded(row: dict[str, float]) -> dict[str, float]:
+    return {key: round(value, 4) for key, value in row.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("bench", type=Path)
@@ -83,9 +88,9 @@ def main() -> None:
     found: dict[str, Any] = {"turns": len(docs), "questions": len(queries), "left_out": skipped}
     for stage in asked.stages.split(","):
         result = scorer.evaluate(lambda stage=stage: System(stage), docs, queries, ks=(1, 3, 5, 10, 15))
-        found[stage] = {**{key: round(value, 4) for key, value in result["overall"].items()},
-                        "search_ms_p50": result["search_ms_p50"], "search_ms_p95": result["search_ms_p95"],
-                        "by_type": {kind: {k: round(v, 4) for k, v in row.items()} for kind, row in result["by_type"].items()}}  # fmt: skip
+        types = {kind: rounded(row) for kind, row in result["by_type"].items()}
+        times = {name: result[name] for name in ("search_ms_p50", "search_ms_p95")}
+        found[stage] = {**rounded(result["overall"]), **times, "by_type": types}
     text = json.dumps(found, indent=1)
     if asked.json:
         asked.json.write_text(text + "\n", encoding="utf-8")

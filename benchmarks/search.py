@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from stored import Stored
 
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Space
@@ -35,6 +34,7 @@ from agent_raw_rag.store.vectors import Vectors
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.naive_reader import everything
+from tests.stored import Stored
 
 DAY = 86_400_000
 START = 1_767_225_600_000
@@ -56,7 +56,7 @@ class Synthetic:
 
 def fill(store: Stored, logs: Path, chunks: int) -> None:
     said = [(Role(role) if role != "user" else Role.USER, text) for _, role, _, text in everything(logs)]
-    chance = random.Random(1)  # noqa: S311
+    chance = random.Random(1)
     number = 0
     while store.reader.last_chunk() < chunks:
         turns = []

@@ -34,4 +34,6 @@ def shown(instant: Millis | None, zone: tzinfo) -> str | None:
     """An instant for people and programs: local time to the second, with its offset."""
     if instant is None:
         return None
-    return datetime.fromtimestamp(instant / 1000, UTC).astimezone(zone).isoformat(timespec="seconds")
+    moment = datetime.fromtimestamp(instant / 1000, UTC)
+    local = moment.astimezone() if zone is SYSTEM_ZONE else moment.astimezone(zone)
+    return local.isoformat(timespec="seconds")
