@@ -47,7 +47,7 @@ DIALOGUES = {
 결제 알림이 중복으로 도착해도 주문 상태는 한 번만 바뀌어야 합니다.
 검색 결과는 관련도 순으로 정렬하고 같은 점수는 최신 글을 먼저 보여 줍니다.""",
 }
-PER_SENTENCE = 12
+PER_SENTENCE = 20
 
 
 def queries(language: str) -> list[tuple[str, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ logs = st.lists(hostile, max_size=12).map(lambda rows: b"".join(row + b"\n" for 
 
 def blocks(data: bytes, cuts: list[int]) -> Iterator[bytes]:
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-    return (data[start:end] for start, end in zip(places, places[1:], strict=False))
+    return (data[start:end] for start, end in pairwise(places))
 
 
 @given(logs, st.lists(st.integers(0, 400), max_size=8))
