@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("logs", type=Path)
     parser.add_argument("--rounds", type=int, default=50)
     asked = parser.parse_args()
-    chance = random.Random(50)  # noqa: S311
+    chance = random.Random(50)
     with tempfile.TemporaryDirectory() as temporary:
         home, calm, wild = (Path(temporary) / name for name in ("home", "calm", "wild"))
         lay_out(asked.logs, home)

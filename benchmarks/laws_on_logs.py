@@ -33,7 +33,7 @@ def whole(data: bytes) -> Iterator[int]:
 
 def pieces(data: bytes) -> Iterator[int]:
     """1 byte to 64 KB, small ones as likely as large ones."""
-    chance, place = random.Random(len(data)), 0  # noqa: S311
+    chance, place = random.Random(len(data)), 0
     for _ in range(MOST_STEPS):
         place += int(2 ** chance.uniform(0, 16))
         if place < len(data):

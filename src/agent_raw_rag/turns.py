@@ -32,7 +32,7 @@ from agent_raw_rag.models import (
 SETTLE_LAG = 16
 """A call that is never answered (the agent was killed) may hold the cursor back by this many turns of its session, not for
 ever."""
-SOURCE_LAG = 64
+SOURCE_LAG = 32
 """The same in turns of all sessions of the source: a sub-agent that is done says nothing more to tell."""
 
 State = TypeVar("State")

@@ -87,7 +87,7 @@ def _integrity(runtime: Runtime, status: StatusReport) -> Finding:
 
 def _words(status: StatusReport) -> Finding:
     if status.indexed:
-        return Finding("ok", "words", f"all {status.chunks} chunks are in the lexical index")
+        return Finding("ok", "words", f"the lexical index is up with {status.chunks} chunks")
     return Finding("warn", "words", "the lexical index lags; the rest is searched directly", "raw-rag-ingest")
 
 

@@ -33,13 +33,13 @@ def live_path(branch_from: list[int | None]) -> set[int]:
 
 def roll_back(writer: Writer, session: SessionRow, mark: Mark, key_of_last: bytes | None) -> None:
     """Mark what a rollback took back: the last exchanges before it, or all from a record on."""
-    turns = writer.turns_of(session.id)
+    turns = _until(writer.turns_of(session.id), key_of_last)
     value = mark.position + 2
     if mark.rollback.from_record is not None:
         first = writer.find_record(session.id, mark.rollback.from_record)
         taken = [turn.ordinal for turn in turns if first is not None and turn.ordinal >= first]
     else:
-        taken = _last_exchanges(_until(turns, key_of_last), mark.rollback.exchanges, value)
+        taken = _last_exchanges(turns, mark.rollback.exchanges, value)
     writer.set_abandoned(session.id, taken, value)
 
 

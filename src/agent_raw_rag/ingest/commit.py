@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from agent_raw_rag.chunker import Windows
 from agent_raw_rag.ingest.branches import mark_branches, roll_back
 from agent_raw_rag.ingest.changes import Changes, apply_info
-from agent_raw_rag.ingest.merge import merge_whole
+from agent_raw_rag.ingest.merge import merge_whole, reorder
 from agent_raw_rag.ingest.place import place_turn
 from agent_raw_rag.ingest.prepare import Prepared
 from agent_raw_rag.ingest.recut import recut
@@ -65,14 +65,31 @@ class Committer:
             self.sources.save_cursor(source_id, batch.cursor, part)
         return added
 
-    def erase(self, source_id: int) -> None:
-        """Forget what was read of a source, so that it is read again; see ``Writer.erase_source`` for what stays."""
+    def start_again(self, source_id: int, *, trusted: bool) -> None:
+        """Have a source read from its beginning again. What is stored of it stays, and stays searchable, until it is met again:
+        a log that cannot be read after all, or a kill, costs nothing. See ``Sources.start_rereading``."""
         with transaction(self.writer.connection):
-            for session_id in self.writer.erase_source(source_id):
-                session = self.writer.session_by_id(session_id)
-                session.turns, session.exchange = self.writer.last_turn(session_id)
-                recut(self.writer, session, 1, self.tokenizer, self.windows)
-                self.writer.save_session(session)
+            for session_id in self.writer.mark_for_rereading(source_id):
+                if not self.writer.cut_by(session_id, self.windows.size, self.windows.step):
+                    self._recut(session_id, 1)
+            self.sources.start_rereading(source_id, trusted=trusted)
+
+    def end_again(self, source_id: int) -> None:
+        """A source was read to its end: if it was read again, settle what it did not hold, and the order of its turns."""
+        trusted = self.sources.rereading(source_id)
+        if trusted is None:
+            return
+        with transaction(self.writer.connection):
+            for session_id in self.writer.end_rereading(source_id, delete=bool(trusted)):
+                changed = reorder(self.writer, self.writer.session_by_id(session_id), source_id)
+                if changed is not None:
+                    self._recut(session_id, changed)
+            self.sources.end_rereading(source_id)
+
+    def _recut(self, session_id: int, ordinal: int) -> None:
+        session = self.writer.session_by_id(session_id)
+        recut(self.writer, session, ordinal, self.tokenizer, self.windows)
+        self.writer.save_session(session)
 
     def _place(self, changes: Changes, turns: list[CleanTurn], whole: bool) -> Added:
         by_session: dict[str, dict[str, CleanTurn]] = defaultdict(dict)

@@ -10,8 +10,14 @@ SLICE = 5000
 """Chunks that are added between two commits."""
 
 
-def feed_lexical(reader: Reader, home: str) -> int:
-    """Add the chunks that the index lacks and remove the ones that are gone. Returns the number added."""
+def feed_lexical(reader: Reader, home: str, least: int = 1) -> int:
+    """Add the chunks that the index lacks and remove the ones that are gone, if there are at least ``least`` of either.
+
+    A commit costs 15 ms and more; a search scores the few chunks that wait for one by hand. Returns the number added.
+    """
+    known = LexicalIndex.open(lexical_folder(home), reader.generation)
+    if reader.count_after(known.high_water, known.dropped, least) < least:
+        return 0
     index = LexicalIndex.open(lexical_folder(home), reader.generation, writable=True)
     try:
         return _feed(reader, index)

@@ -1,4 +1,4 @@
-"""The order of a session whose source is read whole: the source's order, and in it what the source no longer holds."""
+"""The order of a session whose source is read whole, or again: the source's order, and in it what the source no longer holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from agent_raw_rag.ingest.changes import Changes
 from agent_raw_rag.models import Role
-from agent_raw_rag.store.rows import SessionRow
+from agent_raw_rag.store.rows import SessionRow, TurnRow
+from agent_raw_rag.store.writer import Writer
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -42,3 +43,31 @@ def merge_whole(changes: Changes, session: SessionRow, read: list[bytes]) -> Non
             changes.writer.renumber(row.id, ordinal, exchange)
             changes.touch(session.id, min(ordinal, row.ordinal))
     session.exchange = exchange
+
+
+def reorder(writer: Writer, session: SessionRow, source_id: int) -> int | None:
+    """Renumber a session whose source was read again: its turns by their places in the source, without gaps. Saves the
+    session; returns the first number that changed."""
+    rows = writer.turns_of(session.id)
+    placed = sorted((row for row in rows if row.source_id == source_id and row.start is not None), key=_place)
+    by_key = {row.key: row for row in rows}
+    order = [by_key[key] for key in merge_order([row.key for row in rows], [row.key for row in placed])]
+    numbers = {row.ordinal: number for number, row in enumerate(order, start=1)}
+    exchange, changed = 0, None
+    for number, row in enumerate(order, start=1):
+        exchange += row.role in (Role.USER, Role.TASK)
+        if (row.ordinal, row.exchange) != (number, exchange):
+            writer.renumber(row.id, number, exchange)
+            changed = changed or min(number, row.ordinal)
+        parent = row.branch_from and numbers.get(row.branch_from)
+        if parent != row.branch_from:
+            writer.set_branch(row.id, parent)
+    if changed is None and len(order) != session.turns:
+        changed = len(order) + 1
+    session.turns, session.exchange = len(order), exchange
+    writer.save_session(session)
+    return changed
+
+
+def _place(row: TurnRow) -> tuple[int, int]:
+    return (row.start or 0, row.ordinal)

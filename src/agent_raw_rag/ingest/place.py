@@ -2,7 +2,8 @@
 
 A turn of the same key in the same session is the same turn. Its row is rewritten only if it says something else and
 either stands at the same place of the log (an open turn that grew), was open, or lost its place (its file was
-rewritten). A settled turn that is met again elsewhere is a repetition inside the log.
+rewritten), or if its source is being read again on demand. A settled turn that is met again elsewhere is a repetition
+inside the log.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from agent_raw_rag.ingest.changes import Changes
 from agent_raw_rag.ingest.copies import resolve_copy
 from agent_raw_rag.models import CleanTurn
 from agent_raw_rag.store.rows import SessionRow, Status, TurnRow, text_hash
+from agent_raw_rag.store.writer import MARKED
 
 
 def place_turn(changes: Changes, turn: CleanTurn) -> TurnRow | None:
@@ -49,10 +51,11 @@ def _again(changes: Changes, mine: TurnRow, turn: CleanTurn) -> None:
     if mine.status is Status.FORGOTTEN:
         return
     ours = mine.source_id == changes.source_id
+    marked = ours and mine.end == MARKED
     same_place = (ours and (changes.whole or mine.start == turn.start)) or changes.is_better_than(mine.source_id)
     homeless = (ours and mine.start is None) or mine.source_id in changes.gone
-    says_else = text_hash(turn.text) != mine.text_hash or mine.open != (not turn.settled)
-    if mine.open or (same_place and says_else):
+    says_else = (text_hash(turn.text), not turn.settled, turn.role) != (mine.text_hash, mine.open, mine.role)
+    if mine.open or marked or (same_place and says_else):
         changes.writer.update_turn(mine, turn, changes.source_id)
         _note_time(changes.session_by_id(mine.session_id), turn)
         if mine.status is Status.LIVE and says_else:

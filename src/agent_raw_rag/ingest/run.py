@@ -27,7 +27,9 @@ from agent_raw_rag.store.totals import totals
 from agent_raw_rag.store.writer import Writer
 
 FEED_EVERY_CHUNKS = 4000
-"""The lexical index is committed after so many new chunks, and at the end: a commit costs ~15 ms."""
+"""The lexical index is committed after so many new chunks, and at the end."""
+FEED_LEAST_CHUNKS = 32
+"""Fewer than this wait for the next run; a search looks at them one by one."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class IngestRun:
         began = time.perf_counter()
         sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks, self.options.ahead_bytes)
         reports = {name: sync.run(adapter, roots, again=again) for name, (adapter, roots) in chosen.items()}
-        self.index()
+        self.index(1 if again else FEED_LEAST_CHUNKS)
         embedded, backlog, problem = self._embed() if embed else (0, -1, None)
         return IngestReport(
             agents=self._counts(reports),
@@ -128,9 +130,9 @@ class IngestRun:
             encoder_problem=problem,
         )
 
-    def index(self) -> None:
-        """Bring the lexical index up to the store."""
-        feed_lexical(Reader(self.connection), self.home)
+    def index(self, least: int = 1) -> None:
+        """Bring the lexical index up to the store, if at least ``least`` chunks came or went."""
+        feed_lexical(Reader(self.connection), self.home, least)
         self._unfed = 0
 
     def forget(self, scope: Scope, *, dry_run: bool) -> Forgotten:

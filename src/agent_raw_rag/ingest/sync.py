@@ -62,11 +62,7 @@ class Sync:
     def run(self, adapter: Adapter, roots: tuple[Root, ...], *, again: bool = False) -> AgentReport:
         """Read what is new in the sources under ``roots``; with ``again``, everything that can still be read."""
         report = AgentReport()
-        try:
-            found = find_sources(adapter, roots)
-        except OSError as error:
-            report.failed[error.filename or adapter.agent] = _why(error)
-            return report
+        found = find_sources(adapter, roots, lambda error: report.failed.update({str(error.filename): _why(error)}))
         known = self._known(adapter, found)
         report.sources = len(found)
         for done, source in enumerate(found):
@@ -80,7 +76,7 @@ class Sync:
         """Known sources by path, after following renamed files and noting those that are gone."""
         known = self.sources.known(adapter.agent)
         paths = {source.path for source in found}
-        lost = {path: row for path, row in known.items() if path not in paths and not os.path.exists(path)}
+        lost = {path: row for path, row in known.items() if path not in paths and _is_gone(path)}
         by_inode: dict[tuple[int | None, int | None], SourceRow]
         by_inode = {(row.device, row.inode): row for row in lost.values() if row.inode}
         for source in found:
@@ -99,10 +95,22 @@ class Sync:
         except OSError:
             return
         row = by_inode.pop((now.device, now.inode), None)
-        if row is not None:
+        if row is not None and self._continues(source, row):
             self.sources.rename(row.id, source.path)
             del known[row.path], lost[row.path]
             known[source.path] = row
+
+    def _continues(self, source: Source, row: SourceRow) -> bool:
+        """Whether a file holds what was read of a lost one. The number of a deleted file is soon given to another."""
+        try:
+            return self._holds_all(source, row.id)
+        except OSError:
+            return False
+
+    def _holds_all(self, source: Source, source_id: int) -> bool:
+        """Whether a file still begins with all that was read of it. Not known of sources that are read whole."""
+        saved = self.sources.cursor(source_id) if source.shape is Shape.LINES else None
+        return saved is not None and verdict(source.path, saved.stamp) != "rewritten"
 
     # ------------------------------------------------------------ one source
 
@@ -114,7 +122,7 @@ class Sync:
                 return
             source_id = source_id or self.sources.add(source)
             if again:
-                self.committer.erase(source_id)
+                self.committer.start_again(source_id, trusted=self._holds_all(source, source_id))
             self._read(adapter, source, source_id, now, report)
         except (OSError, SourceError) as error:
             if source_id is None:
@@ -130,6 +138,7 @@ class Sync:
             report.added.add(added)
             self.on_chunks(added.chunks)
             tally = batch.tally
+        self.committer.end_again(source_id)
         if tally is not None:
             if source.shape is Shape.DATABASE:
                 tally = dict(sum((Counter(one) for one in self.sources.part_tallies(source_id)), Counter()))
@@ -181,6 +190,17 @@ class Sync:
 
 def _unchanged(row: SourceRow, now: Look) -> bool:
     return (row.device, row.inode, row.size, row.mtime_ns) == now.key and not row.gone
+
+
+def _is_gone(path: str) -> bool:
+    """Whether a file does not exist. One in a folder that may not be looked into is not gone."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _first_info(adapter: Adapter, source: Source) -> SessionInfo | None:

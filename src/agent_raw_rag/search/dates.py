@@ -29,8 +29,12 @@ def instant(text: str, *, now: datetime, upper: bool) -> Millis:
     Raises:
         UsageError: the text names no time.
     """
-    start, end = _stretch(text.strip().lower(), text.strip(), now)
-    return int((end if upper else start).timestamp() * 1000)
+    raw = text.strip()
+    try:
+        start, end = _stretch(raw.lower(), raw, now)
+        return int((end if upper else start).timestamp() * 1000)
+    except (ValueError, OverflowError):  # a day at the rim of the calendar, beyond it in another zone
+        raise UsageError(f"{raw!r} is out of range.", hint=_HINT) from None
 
 
 def _stretch(text: str, raw: str, now: datetime) -> tuple[datetime, datetime]:

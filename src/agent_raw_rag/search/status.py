@@ -13,6 +13,10 @@ from agent_raw_rag.store.totals import AgentTotals, cursors, totals
 from agent_raw_rag.store.vectors import Vectors
 
 
+FEW_WAITING = 64
+"""Chunks that may wait for the lexical index: a commit for each appended line would cost more than it gives."""
+
+
 @dataclass
 class AgentStatus:
     """One agent's part of the store."""
@@ -53,7 +57,7 @@ class StatusReport:
     turns: int
     chunks: int
     indexed: bool
-    """Whether the lexical index holds every chunk; the others are searched directly."""
+    """Whether at most ``FEW_WAITING`` chunks wait for the lexical index. Those that wait are searched one by one."""
     encoder: str | None
     """The vector space in force; None: lexical search only."""
     embedded: int
@@ -82,7 +86,7 @@ def status_report(
         sessions=sum(one.sessions for one in shown_agents.values()),
         turns=sum(one.turns for one in shown_agents.values()),
         chunks=sum(one.chunks for one in shown_agents.values()),
-        indexed=lexical_high_water >= reader.last_chunk(),
+        indexed=reader.count_after(lexical_high_water, 1 << 62, FEW_WAITING + 1) <= FEW_WAITING,
         encoder=space,
         embedded=embedded,
         backlog=backlog,

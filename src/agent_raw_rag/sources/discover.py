@@ -1,48 +1,58 @@
 """Finding an agent's sources: walk the folders its row names, match its globs, ask it which file is whose.
 
-Symbolic links are followed for a root itself, and inside it as long as they stay inside.
+Symbolic links are followed for a root itself, and inside it as long as they stay inside. Only plain files are sources:
+opening a pipe would wait for ever.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from agent_raw_rag.adapters.base import Adapter, Root
 from agent_raw_rag.models import Source
 
+OnError = Callable[[OSError], None]
 
-def find_sources(adapter: Adapter, roots: tuple[Root, ...]) -> list[Source]:
-    """Every source under the roots, each physical file once, in reading order."""
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def find_sources(adapter: Adapter, roots: tuple[Root, ...], on_error: OnError = _raise) -> list[Source]:
+    """Every source under the roots, each physical file once, in reading order.
+
+    ``on_error`` is told of each folder that may not be looked into; the others are walked all the same.
+    """
     found: dict[str, Source] = {}
     for root in roots:
         path = os.path.realpath(root.path)
         resolved = Root(path, root.patterns)
-        for relative in _files(path, root.patterns):
+        for relative in _files(path, root.patterns, on_error):
             source = adapter.classify(resolved, relative)
             if source is not None:
                 found.setdefault(source.path, source)
     return sorted(found.values(), key=lambda source: (source.order, source.path))
 
 
-def _files(root: str, patterns: tuple[str, ...]) -> Iterator[str]:
+def _files(root: str, patterns: tuple[str, ...], on_error: OnError) -> Iterator[str]:
     matchers = [_matcher(pattern) for pattern in patterns]
     depth = max((_depth(pattern) for pattern in patterns), default=0)
     folders = [_Prefix(pattern) for pattern in patterns]
     stack = [""]
     while stack:
         relative = stack.pop()
-        for entry in _entries(os.path.join(root, relative)):
+        for entry in _entries(os.path.join(root, relative), on_error):
             name = f"{relative}{entry.name}"
             if entry.is_symlink() and not os.path.realpath(entry.path).startswith(root + os.sep):
                 continue
-            if entry.is_dir():
+            if _says(entry.is_dir):
                 level = name.count("/") + 1
                 if level < depth and any(prefix.allows(name, level) for prefix in folders):
                     stack.append(f"{name}/")
-            elif any(matcher.fullmatch(name) for matcher in matchers):
+            elif _says(entry.is_file) and any(matcher.fullmatch(name) for matcher in matchers):
                 yield _inside(root, entry, name)
 
 
@@ -51,11 +61,22 @@ def _inside(root: str, entry: os.DirEntry[str], name: str) -> str:
     return os.path.relpath(os.path.realpath(entry.path), root).replace(os.sep, "/") if entry.is_symlink() else name
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
+def _says(question: Callable[[], bool]) -> bool:
+    """What an entry says of itself; a link that leads round in a circle is nothing."""
+    try:
+        return question()
+    except OSError:
+        return False
+
+
+def _entries(folder: str, on_error: OnError) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        on_error(error)
         return []
 
 

@@ -8,6 +8,7 @@ one, so nothing can be missing but the line break. Transparent for ``.zst``; off
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -16,6 +17,7 @@ import orjson
 from agent_raw_rag.models import BadRecord, Record
 
 BLOCK_BYTES = 1 << 20
+_SURROGATE = re.compile("[\ud800-\udfff]")
 LINE_LIMIT_BYTES = 192 << 20
 """Longer lines are passed over and counted: no dialogue is that long, and one line must not take the machine's memory."""
 
@@ -86,7 +88,7 @@ def _parse_leniently(text: bytes, start: int, end: int) -> Record | BadRecord:
 def _sound(value: Any) -> Any:
     """A JSON value whose texts can be written: lone surrogates become U+FFFD, in keys too."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
         return [_sound(item) for item in value]
     if isinstance(value, dict):

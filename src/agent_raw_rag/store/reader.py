@@ -191,6 +191,13 @@ class Reader:
         """The highest chunk number there is; 0 where there is none."""
         return int(self.connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])
 
+    def count_after(self, chunk_id: int, sequence: int, limit: int) -> int:
+        """How many chunks, or deletions (whichever is more), came after the two, counted up to ``limit``."""
+        chunks = "SELECT count(*) FROM (SELECT 1 FROM chunks WHERE id > ? LIMIT ?)"
+        drops = "SELECT count(*) FROM (SELECT 1 FROM dropped_chunks WHERE sequence > ? LIMIT ?)"
+        counts = ((chunks, chunk_id), (drops, sequence))
+        return max(int(self.connection.execute(sql, (after, limit)).fetchone()[0]) for sql, after in counts)
+
     def dropped_after(self, sequence: int) -> list[tuple[int, int]]:
         """(sequence, chunk id) of the chunks deleted after ``sequence``."""
         rows = self.connection.execute(

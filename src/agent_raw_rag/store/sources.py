@@ -107,6 +107,25 @@ class Sources:
         self.connection.execute("DELETE FROM quarantine WHERE source_id = ?", (source_id,))
         self.connection.execute("UPDATE turns SET start = NULL, end = NULL WHERE source_id = ?", (source_id,))
 
+    def start_rereading(self, source_id: int, *, trusted: bool) -> None:
+        """Have a source read from its beginning again. ``trusted``: it holds all that was read of it, so that what is not
+        met again is not to be kept."""
+        self.connection.execute("DELETE FROM cursors WHERE source_id = ?", (source_id,))
+        self.connection.execute("DELETE FROM quarantine WHERE source_id = ?", (source_id,))
+        self.connection.execute(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
+            (f"reread {source_id}", "trusted" if trusted else ""),
+        )
+
+    def rereading(self, source_id: int) -> str | None:
+        """Whether a source is being read again, across kills: ``trusted`` or empty; None if it is not."""
+        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (f"reread {source_id}",)).fetchone()
+        return row[0] if row else None
+
+    def end_rereading(self, source_id: int) -> None:
+        """It was read to its end."""
+        self.connection.execute("DELETE FROM meta WHERE key = ?", (f"reread {source_id}",))
+
     def quarantine(self, source_id: int, bad: Iterable[BadRecord]) -> None:
         """Remember stretches that are no records."""
         self.connection.executemany(

@@ -21,6 +21,8 @@ from agent_raw_rag.store.rows import (
     trail_hash,
 )
 
+MARKED = -1
+"""The ``end`` of a turn that its source is expected to hold, while the source is read again."""
 _SESSION_COLUMNS = [field.name for field in fields(SessionRow)]
 _TURN_COLUMNS = ", ".join(f"t.{field.name}" for field in fields(TurnRow))
 
@@ -113,11 +115,12 @@ class Writer:
         """Replace what a turn says and where it stands. Its number, status and token range stay."""
         live = row.status is Status.LIVE
         self.connection.execute(
-            """UPDATE turns SET text = ?, text_hash = ?, open = ?, time = ?, source_id = ?, start = ?, end = ?,
+            """UPDATE turns SET role = ?, text = ?, text_hash = ?, open = ?, time = ?, source_id = ?, start = ?, end = ?,
                  record_ids = ?, trail = ?, redactions = ? WHERE id = ?""",
             (
-                turn.text if live else "", text_hash(turn.text), not turn.settled, turn.time, source_id, turn.start,
-                turn.end, json.dumps(turn.record_ids), _trail(turn), " ".join(turn.redactions) if live else "", row.id,
+                turn.role.value, turn.text if live else "", text_hash(turn.text), not turn.settled, turn.time, source_id,
+                turn.start, turn.end, json.dumps(turn.record_ids), _trail(turn), " ".join(turn.redactions) if live else "",
+                row.id,
             ),
         )  # fmt: skip
 
@@ -134,11 +137,18 @@ class Writer:
             (status, turn_id),
         )
 
+    def cut_by(self, session_id: int, size: int, step: int) -> bool:
+        """Whether a session's chunks may have been cut with these windows. A session of one chunk never says so."""
+        rows = self.connection.execute(
+            "SELECT start_token, end_token FROM chunks WHERE session_id = ? AND place < 2 ORDER BY place", (session_id,)
+        ).fetchall()
+        return len(rows) == 2 and tuple(rows[0]) == (0, size) and rows[1][0] == step
+
     def renumber(self, turn_id: int, ordinal: int, exchange: int) -> None:
         """Give a turn another place in its session."""
         self.connection.execute("UPDATE turns SET ordinal = ?, exchange = ? WHERE id = ?", (ordinal, exchange, turn_id))
 
-    def set_branch(self, turn_id: int, branch_from: int) -> None:
+    def set_branch(self, turn_id: int, branch_from: int | None) -> None:
         """Say which turn this one answers, where it is not the one before it."""
         self.connection.execute("UPDATE turns SET branch_from = ? WHERE id = ?", (branch_from, turn_id))
 
@@ -157,23 +167,26 @@ class Writer:
         ).fetchone()
         return row[0] if row else None
 
-    def erase_source(self, source_id: int) -> list[int]:
-        """Delete what a source's file holds now, to read it again from the beginning. What the file had lost before, and what
-        was forgotten on demand, stays. Returns the sessions touched."""
+    def mark_for_rereading(self, source_id: int) -> list[int]:
+        """Mark the turns whose place in a source is known, tombstones apart, so that they are told from those that are met
+        again. They stay as they are until then. Returns the sessions touched."""
         condition = "source_id = ? AND start IS NOT NULL AND status <> 2"
         rows = self.connection.execute(f"SELECT DISTINCT session_id FROM turns WHERE {condition}", (source_id,))
         sessions = [row[0] for row in rows]
-        self.connection.execute(f"DELETE FROM turns WHERE {condition}", (source_id,))
-        self.connection.execute("DELETE FROM cursors WHERE source_id = ?", (source_id,))
-        self.connection.execute("DELETE FROM quarantine WHERE source_id = ?", (source_id,))
+        self.connection.execute(f"UPDATE turns SET start = NULL, end = {MARKED} WHERE {condition}", (source_id,))
         return sessions
 
-    def last_turn(self, session_id: int) -> tuple[int, int]:
-        """Number and exchange of a session's last turn; (0, 0) where it has none."""
-        row = self.connection.execute(
-            "SELECT ordinal, exchange FROM turns WHERE session_id = ? ORDER BY ordinal DESC LIMIT 1", (session_id,)
-        ).fetchone()
-        return (row[0], row[1]) if row else (0, 0)
+    def end_rereading(self, source_id: int, *, delete: bool) -> list[int]:
+        """Delete the turns that were not met again, or take their mark away: the source has lost them. Returns the sessions
+        that the source tells."""
+        rows = self.connection.execute("SELECT DISTINCT session_id FROM turns WHERE source_id = ?", (source_id,))
+        sessions = [row[0] for row in rows]
+        condition = f"source_id = ? AND start IS NULL AND end = {MARKED}"
+        if delete:
+            self.connection.execute(f"DELETE FROM turns WHERE {condition}", (source_id,))
+        else:
+            self.connection.execute(f"UPDATE turns SET end = NULL WHERE {condition}", (source_id,))
+        return sessions
 
     # ------------------------------------------------------------ the token stream and its chunks
 

@@ -20,15 +20,20 @@ from agent_raw_rag.errors import StoreError
 from agent_raw_rag.vectors.layout import (
     DATA_START,
     GONE,
+    Columns,
     Header,
     VectorRow,
     binding,
+    columns,
+    file_bytes,
     pack,
+    pieces,
     read_header,
-    record_type,
-    records,
-)
+)  # fmt: skip
 from agent_raw_rag.vectors.scan import Floats, Ids, VectorFilter, View
+
+COPY_ROWS = 4096
+"""Rows that ``compact`` holds at once."""
 
 
 class VectorCache:
@@ -72,16 +77,17 @@ class VectorCache:
         return self._header.dropped
 
     def __len__(self) -> int:
-        return int(np.count_nonzero(self._view.chunk != GONE))
+        return self._view.live
 
     @property
     def dead(self) -> int:
         """Rows of dropped chunks that still take space: see ``compact``."""
-        return self._view.rows - len(self)
+        return self._view.rows - self._view.live
 
     def chunk_ids(self) -> Ids:
         """The ids in the cache, ascending."""
-        return np.sort(self._view.chunk[self._view.chunk != GONE])
+        chunk = self._view.fact("chunk")
+        return np.sort(chunk[chunk != GONE])
 
     # ------------------------------------------------------------ reading
 
@@ -103,11 +109,8 @@ class VectorCache:
             return False
         mapped = None
         if descriptor is not None and header.rows:
-            length = DATA_START + header.rows * record_type(header.dim).itemsize
-            mapped = mmap.mmap(descriptor, length, access=mmap.ACCESS_READ)
-        same = inode == self._inode and header.rows >= self._view.rows
-        edited = header.edits != self._header.edits
-        self._view = View(mapped, header.rows, header.dim, self._view if same else None, edited=edited)
+            mapped = mmap.mmap(descriptor, file_bytes(header.rows, header.dim), access=mmap.ACCESS_READ)
+        self._view = View(mapped, header.rows, header.dim)
         self._header, self._inode = header, inode
         return True
 
@@ -128,18 +131,15 @@ class VectorCache:
             StoreError: opened for reading.
             OSError: no space on the disk, say.
         """
-        descriptor = self._open_for_writing()
-        made = records(rows, np.asarray(vectors).reshape(len(rows), self._empty.dim))
-        place = DATA_START + (self._header.rows + self._appended) * made.itemsize
-        _write_all(descriptor, made.tobytes(), place)
-        self._appended += len(rows)
-        self._gone += np.flatnonzero(np.isin(self._view.chunk, made["chunk"])).tolist()
+        self._open_for_writing()
+        made = columns(rows, np.asarray(vectors).reshape(len(rows), self._empty.dim))
+        self._gone += self._places(made["chunk"])
+        self._put(made)
 
     def drop(self, chunk_ids: Iterable[int]) -> None:
         """Take chunks out; unknown ids are passed over. Their rows stay, marked, until ``compact``. Raises as ``append``."""
         self._open_for_writing()
-        wanted = np.fromiter(chunk_ids, np.int64)
-        self._gone += np.flatnonzero(np.isin(self._view.chunk, wanted)).tolist()
+        self._gone += self._places(np.fromiter(chunk_ids, np.int64))
 
     def commit(self, high_water: int, dropped: int = 0) -> None:
         """Make all changes durable and seen, and remember how far the caller has fed it. Raises as ``append``.
@@ -147,29 +147,22 @@ class VectorCache:
         Killed before the end: the old header stands, and the caller feeds the difference again.
         """
         descriptor = self._open_for_writing()
-        size = record_type(self._empty.dim).itemsize
         for row in self._gone:
-            _write_all(descriptor, GONE.to_bytes(8, "little", signed=True), DATA_START + row * size)
+            self._write(pieces({"chunk": np.array([GONE], "<i8")}, row, self._empty.dim))
         os.fsync(descriptor)
-        header = replace(
-            self._header,
-            rows=self._header.rows + self._appended,
-            edits=self._header.edits + len(self._gone),
-            high_water=high_water,
-            dropped=dropped,
-        )
-        _write_all(descriptor, pack(header), 0)
+        rows, edits = self._header.rows + self._appended, self._header.edits + len(self._gone)
+        header = replace(self._header, rows=rows, edits=edits, high_water=high_water, dropped=dropped)
+        self._write([(0, pack(header))])
         self._appended, self._gone = 0, []
         self.refresh()
 
     def compact(self) -> None:
-        """Write the file anew without dropped rows. Readers go on with the old one until they look again. Raises as
-        ``append``."""
+        """Write the file anew without dropped rows; drops what was not committed. Readers go on with the old file until they
+        look again. Raises as ``append``."""
         self._open_for_writing()
-        view = self._view
-        live = np.flatnonzero(view.chunk != GONE)
-        header = replace(self._header, rows=len(live), edits=0)
-        self._replace_file(header, (view.records[live[n : n + 4096]].tobytes() for n in range(0, len(live), 4096)))
+        view, header = self._view, self._header
+        live = np.flatnonzero(view.fact("chunk") != GONE)
+        self._replace_file((view.pick(live[n : n + COPY_ROWS]) for n in range(0, len(live), COPY_ROWS)), header)
         self.refresh()
 
     def close(self) -> None:
@@ -187,27 +180,44 @@ class VectorCache:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
             self._descriptor = os.open(self._path, os.O_RDWR)
-        descriptor = self._descriptor
-        if descriptor is None or read_header(descriptor, self._empty.binding, self._empty.dim) is None:
-            self._replace_file(self._empty, [])
+        if self._descriptor is None or read_header(self._descriptor, self._empty.binding, self._empty.dim) is None:
+            self._replace_file([], self._empty)
 
-    def _replace_file(self, header: Header, blocks: Iterable[bytes]) -> None:
+    def _replace_file(self, parts: Iterable[Columns], stamps: Header) -> None:
         """A new file in the old one's place: whoever has mapped the old one keeps it whole."""
-        draft = self._path.with_name(self._path.name + ".new")
-        descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-        place = DATA_START
-        for block in blocks:
-            place += _write_all(descriptor, block, place)
-        _write_all(descriptor, pack(header).ljust(DATA_START, b"\0"), 0)
-        os.fsync(descriptor)
-        os.replace(draft, self._path)
         self.close()
-        self._descriptor, self._appended, self._gone = descriptor, 0, []
+        draft = self._path.with_name(self._path.name + ".new")
+        self._descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.ftruncate(self._descriptor, DATA_START)
+        self._header, self._appended, self._gone = self._empty, 0, []
+        try:
+            for part in parts:
+                self._put(part)
+            self._write([(0, pack(replace(stamps, rows=self._appended, edits=0)))])
+            os.fsync(self._descriptor)
+            os.replace(draft, self._path)
+        except BaseException:
+            self.close()  # it is the draft that is open: nothing may be written any more
+            raise
+        self._appended = 0
 
+    def _put(self, made: Columns) -> None:
+        """Write rows behind the last one; the header does not count them yet."""
+        first, count = self._header.rows + self._appended, len(made["chunk"])
+        size = file_bytes(first + count, self._empty.dim)
+        if os.fstat(self._open_for_writing()).st_size < size:
+            os.ftruncate(self._open_for_writing(), size)
+        self._write(pieces(made, first, self._empty.dim))
+        self._appended += count
 
-def _write_all(descriptor: int, block: bytes, place: int) -> int:
-    left = memoryview(block)
-    while left:
-        written = os.pwrite(descriptor, left, place)
-        left, place = left[written:], place + written
-    return len(block)
+    def _write(self, parts: Iterable[tuple[int, bytes]]) -> None:
+        for place, part in parts:
+            left = memoryview(part)
+            while left:
+                written = os.pwrite(self._open_for_writing(), left, place)
+                left, place = left[written:], place + written
+
+    def _places(self, chunk_ids: Ids) -> list[int]:
+        """Rows of chunks that are in the cache."""
+        found: list[int] = np.flatnonzero(np.isin(self._view.fact("chunk"), chunk_ids)).tolist()
+        return found
