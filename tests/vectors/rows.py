@@ -68,6 +68,7 @@ def brute_force(
     limit: int,
     where: VectorFilter | None,
 ) -> list[tuple[int, float]]:
-    scores = np.round(vectors.astype(np.float64) @ query.astype(np.float64), 6)
+    half = vectors.astype(np.float16)  # what the cache keeps
+    scores = np.round(half.astype(np.float64) @ query.astype(np.float64), 6)
     kept = [(row.chunk_id, float(score)) for row, score in zip(rows, scores, strict=True) if passes(row, where)]
     return sorted(kept, key=lambda hit: (-hit[1], hit[0]))[:limit]

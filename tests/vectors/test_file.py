@@ -12,7 +12,7 @@ from tests.vectors.rows import DIM, filled, reader, rows_of, vectors_of, writer
 
 from agent_raw_rag.errors import StoreError
 from agent_raw_rag.vectors.cache import VectorCache
-from agent_raw_rag.vectors.layout import DATA_START, VectorRow
+from agent_raw_rag.vectors.layout import VectorRow, file_bytes
 
 
 def ids(cache: VectorCache) -> list[int]:
@@ -116,19 +116,20 @@ def test_another_store_space_or_dimension_is_empty_to_a_reader_and_replaced_by_a
 
 def test_a_reader_keeps_its_file_while_a_new_one_takes_its_place(tmp_path: Path) -> None:
     path = tmp_path / "v"
-    cache = filled(path, 200)
+    cache = filled(path, 3000)
     old = reader(path)
-    cache.drop(range(1, 151))
-    cache.commit(200, dropped=9)
     cache.compact()
-    assert len(old) == 200
-    assert old.search(vectors_of(200)[0], 1)[0].tolist() == [1]
-    assert (old.refresh(), ids(old), old.dead) == (True, list(range(151, 201)), 0)
-    assert (old.high_water, old.dropped) == (200, 9)
-    assert old.search(vectors_of(200)[180], 1)[0].tolist() == [181]
-    assert path.stat().st_size == DATA_START + 50 * (64 + 4 * DIM)
-    cache.append(rows_of(1, first=300), vectors_of(1, seed=3))
-    cache.commit(300)
+    cache.drop(range(1, 2951))
+    cache.commit(3000, dropped=9)
+    cache.compact()
+    assert len(old) == 3000
+    assert old.search(vectors_of(3000)[0], 1)[0].tolist() == [1]
+    assert (old.refresh(), ids(old), old.dead) == (True, list(range(2951, 3001)), 0)
+    assert (old.high_water, old.dropped) == (3000, 9)
+    assert old.search(vectors_of(3000)[2980], 1)[0].tolist() == [2981]
+    assert path.stat().st_size == file_bytes(50, DIM) < file_bytes(3000, DIM)
+    cache.append(rows_of(1, first=4000), vectors_of(1, seed=3))
+    cache.commit(4000)
     assert (old.refresh(), len(old)) == (True, 51)
     cache.close()
 
@@ -159,7 +160,7 @@ def test_a_large_file_is_searched_without_holding_it(tmp_path: Path) -> None:
     mapped = reader(tmp_path / "v", dim=384)
     mapped.search(query, 10)
     assert np.array_equal(mapped.search(query, 1)[0], [124])
-    assert _mapped_kilobytes(tmp_path / "v") < 8192  # of 48 MB
+    assert _mapped_kilobytes(tmp_path / "v") < 8192  # of 36 MB
 
 
 def _mapped_kilobytes(path: Path) -> int:

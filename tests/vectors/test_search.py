@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.vectors.rows import DIM, brute_force, filled, reader, rows_of, vectors_of, writer
+from tests.vectors.rows import DIM, brute_force, reader, rows_of, vectors_of, writer
 
-from agent_raw_rag.vectors import scan
 from agent_raw_rag.vectors.layout import VectorRow
 from agent_raw_rag.vectors.scan import VectorFilter
 
@@ -39,15 +38,16 @@ def test_a_search_equals_a_search_by_hand(
     cache.close()
 
 
-@pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
-def test_many_blocks_give_what_one_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
-    monkeypatch.setattr(scan, "BLOCK_FLOATS", 7 * DIM)
-    monkeypatch.setattr(scan, "GATHER_ROWS", 5)
-    rows = [VectorRow(n + 1, session=int(n >= share * 500)) for n in range(500)]
-    vectors, query = vectors_of(500), vectors_of(1, 9)[0]
-    cache = writer(tmp_path / "v")
-    cache.append(rows, vectors)
-    cache.commit(500)
+@pytest.mark.parametrize("dim", [7, 8, 64, 2560])
+@pytest.mark.parametrize("share", [0.001, 0.4, 1.0])
+def test_codes_over_many_blocks_miss_none_of_the_best(tmp_path: Path, dim: int, share: float) -> None:
+    count = 5000 if dim < 1000 else 1500
+    rows = [VectorRow(n + 1, session=int(n % 1000 >= share * 1000)) for n in range(count)]
+    vectors, query = vectors_of(count, dim=dim), vectors_of(1, 9, dim)[0]
+    cache = writer(tmp_path / "v", dim=dim)
+    for first in range(0, count, 700):
+        cache.append(rows[first : first + 700], vectors[first : first + 700])
+        cache.commit(first)
     where = VectorFilter(sessions=[0])
     ids, _ = cache.search(query, 40, where)
     assert ids.tolist() == [chunk_id for chunk_id, _ in brute_force(rows, vectors, query, 40, where)]
@@ -56,18 +56,21 @@ def test_many_blocks_give_what_one_gives(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_equal_vectors_come_in_the_order_of_their_ids(tmp_path: Path) -> None:
     cache = writer(tmp_path / "v")
-    same = np.repeat(vectors_of(1), 200, axis=0)
-    cache.append([VectorRow(300 - n) for n in range(200)], same)
-    cache.commit(300)
-    assert cache.search(same[0], 3)[0].tolist() == [101, 102, 103]
+    same = np.repeat(vectors_of(1), 2500, axis=0)
+    cache.append([VectorRow(3000 - n) for n in range(2500)], same)
+    cache.commit(3000)
+    assert cache.search(same[0], 3)[0].tolist() == [501, 502, 503]
     cache.close()
 
 
-def test_the_matrix_of_a_mapped_file_is_not_copied(tmp_path: Path) -> None:
-    filled(tmp_path / "v", 20).close()
-    view = reader(tmp_path / "v")._view
-    assert np.shares_memory(view.vectors, view.records)
-    assert view.vectors.strides == (64 + 4 * DIM, 4)
+@pytest.mark.parametrize("value", [0.0, 1e-38, 1.0])
+def test_vectors_of_any_size_have_codes(tmp_path: Path, value: float) -> None:
+    cache = writer(tmp_path / "v")
+    cache.append([VectorRow(1)], np.full((1, DIM), value))
+    cache.commit(1)
+    ids, scores = cache.search(np.ones(DIM), 1)
+    assert (ids.tolist(), scores.tolist()) == ([1], [pytest.approx(DIM * value, abs=1e-6)])
+    cache.close()
 
 
 def test_half_precision_is_taken(tmp_path: Path) -> None:
