@@ -25,8 +25,10 @@ SPARE = 384
 the best 128 of 100,000 had among them was 142."""
 NOISE = 1e-6
 """Equal codes may score this much apart, by their place in the file."""
+HELD_BLOCKS = 8
+"""Blocks that are passed over between two returns of pages."""
 EXACT_ROWS = 64
-"""Rows that are picked out between two returns of pages: the system maps up to 256 kB around each."""
+"""Rows that are picked out between two returns: the system maps up to 256 kB around each."""
 _DONTNEED: int | None = getattr(mmap, "MADV_DONTNEED", None)
 
 Floats = NDArray[np.float32]
@@ -96,11 +98,12 @@ class View:
 
     def _candidates(self, query: Floats, keep: NDArray[np.bool_], wanted: int) -> Places:
         """Places of the best rows by their codes, ascending, with all that equal the last of them."""
-        scores = np.where(keep, self._coarse(query, keep), np.float32(-np.inf))
-        if wanted >= np.count_nonzero(keep):
-            return np.flatnonzero(keep)
-        bound = np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
-        return np.flatnonzero(scores >= bound - NOISE)
+        kept = np.flatnonzero(keep)
+        if wanted >= len(kept):
+            return kept
+        scores = self._coarse(query, keep)[kept]
+        bound = np.partition(scores, len(kept) - wanted)[len(kept) - wanted]
+        return kept[scores >= bound - NOISE]
 
     def _coarse(self, query: Floats, keep: NDArray[np.bool_]) -> Floats:
         """Cosines by codes. Steps without a row that may be found are passed over."""
@@ -114,7 +117,8 @@ class View:
                     part = wide[: high - low]
                     np.copyto(part, codes[low:high])
                     np.matmul(part, query, out=scores[number, low:high])
-            self._give_back()
+            if number % HELD_BLOCKS == 0:
+                self._give_back()
         scores *= self._blocks["scale"]
         return scores.reshape(-1)[: self.rows]
 
