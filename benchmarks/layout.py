@@ -17,7 +17,9 @@ AGENT_VARIABLES = (
 
 
 def lay_out(logs: Path, home: Path) -> None:
-    """Copy the logs to where their agents would have written them."""
+    """Copy the logs to where their agents would have written them, in a new or empty home: file modes are set there."""
+    if home.is_dir() and any(home.iterdir()):
+        raise SystemExit(f"{home} is not empty; give a new folder, since the modes of all its files are set")
     home.mkdir(parents=True, exist_ok=True)
     for name, place in (("claude", ".claude"), ("codex", ".codex"), ("omp", ".omp/agent"), ("pi", ".pi/agent")):
         if (logs / name).is_dir():
@@ -32,7 +34,9 @@ def lay_out(logs: Path, home: Path) -> None:
     for folder, _, files in os.walk(home):
         Path(folder).chmod(0o755)
         for file in files:
-            Path(os.path.join(folder, file)).chmod(0o644)
+            copied = Path(folder, file)
+            if not copied.is_symlink():  # chmod follows links, out of the home too
+                copied.chmod(0o644)
 
 
 def environment(home: Path, store: Path) -> dict[str, str]:
