@@ -1,0 +1,70 @@
+"""Embedding: the backlog of a store, against a bare loop over the same model with the same batches.
+
+    python benchmarks/embed.py LOGS [--chunks 400]
+
+LOGS: a folder of collected logs as ``layout.py`` describes. Prints one JSON object. Both runs alternate, the best of
+three counts: the machine's speed varies more than the two differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from agent_raw_rag.encode.registry import encoder as encoder_of
+from agent_raw_rag.ingest.embed import SLICE, embed_backlog
+from agent_raw_rag.models import Role
+from agent_raw_rag.store.connection import transaction
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.naive_reader import everything
+from tests.stored import Stored
+
+
+def measure(store: Stored) -> dict[str, Any]:
+    encoder = encoder_of("embedded")
+    encoder.encode_query("warm")
+    texts = [facts.chunk.text for facts in store.reader.chunks_after(0)]
+    ours, bare = [], []
+    for _ in range(3):
+        with transaction(store.connection):
+            store.connection.execute("DELETE FROM vectors")
+        began = time.perf_counter()
+        encoded, _, problem = embed_backlog(store.connection, store.home, lambda: encoder)
+        ours.append(time.perf_counter() - began)
+        assert problem is None
+        began = time.perf_counter()
+        for start in range(0, len(texts), SLICE):
+            encoder.encode_passages(texts[start : start + SLICE])
+        bare.append(time.perf_counter() - began)
+    return {
+        "chunks": len(texts),
+        "encoded": encoded,
+        "chunks_per_second": len(texts) / min(ours),
+        "bare_chunks_per_second": len(texts) / min(bare),
+        "ratio": min(bare) / min(ours),
+        "bar_ratio": 0.85,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("logs", type=Path)
+    parser.add_argument("--chunks", type=int, default=400)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        store = Stored(Path(temporary))
+        said = [(Role(role), text, None) for _, role, _, text in everything(asked.logs)]
+        for start in range(0, len(said), 20):
+            if store.reader.last_chunk() < asked.chunks:
+                store.add_session(f"session-{start}", said[start : start + 20])
+        print(json.dumps(measure(store), indent=1))
+
+
+if __name__ == "__main__":
+    main()
