@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -9,6 +10,7 @@ import pytest
 
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.search.dates import instant
+from agent_raw_rag.search.zone import SYSTEM_ZONE
 
 ZONES = ("UTC", "Asia/Taipei", "America/New_York")
 
@@ -61,3 +63,12 @@ def test_a_day_of_the_clock_change_has_its_own_length() -> None:
 def test_what_is_no_date_is_refused_with_the_ways_to_write_one(text: str) -> None:
     with pytest.raises(UsageError, match="Use a date"):
         bounds(text)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "0001-01", "9999-12-31", "9999-12", "0001-01-01T00:00+14:00", "9999y"])
+@pytest.mark.parametrize("zone", ["Asia/Taipei", "America/New_York", None])
+def test_a_day_at_the_rim_of_the_calendar_is_a_bound_or_refused(text: str, zone: str | None) -> None:
+    now = datetime.fromisoformat("2026-11-30T10:00").replace(tzinfo=ZoneInfo(zone) if zone else SYSTEM_ZONE)
+    for upper in (False, True):
+        with suppress(UsageError):
+            instant(text, now=now, upper=upper)

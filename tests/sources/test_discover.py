@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from agent_raw_rag.adapters.base import Adapter, Root
@@ -55,3 +56,12 @@ def test_a_root_may_be_a_link(tmp_path: Path) -> None:
         adapter(), (Root(str(tmp_path / "link"), ("*.jsonl",)), Root(str(tmp_path / "real"), ("*.jsonl",)))
     )
     assert [source.path for source in sources] == [str(tmp_path / "real/a.jsonl")]
+
+
+def test_pipes_and_links_in_a_circle_are_no_sources(tmp_path: Path) -> None:
+    make(tmp_path, "a.jsonl")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "circle.jsonl").symlink_to("circle.jsonl")
+    (tmp_path / "dangling.jsonl").symlink_to("nowhere.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    assert found(tmp_path, "*.jsonl") == ["a.jsonl"]

@@ -70,7 +70,7 @@ def test_reading_goes_on_from_the_end_of_any_record(data: bytes, place: int) -> 
         (b'{"a":1}', {"a": 1}),
         (b'\0\0\0{"a":1}', {"a": 1}),
         (b'{"a":"caf\xe9"}', {"a": "caf\ufffd"}),
-        (b'{"a":"\\ud83d"}', {"a": "?"}),
+        (b'{"a":"\\ud83d"}', {"a": "\ufffd"}),
         (b'{"a":"x\ty"}', {"a": "x\ty"}),
         ('{"a":"\u2028\u2029"}'.encode(), {"a": "\u2028\u2029"}),
         (b'{"a":NaN}', None),
@@ -124,3 +124,10 @@ def test_a_compressed_log_reads_like_a_plain_one(tmp_path: Path) -> None:
     plain = list(read_lines(str(tmp_path / "a.jsonl"), 8))
     assert list(read_lines(str(tmp_path / "a.jsonl.zst"), 8)) == plain
     assert len(plain) == 999
+
+
+def test_a_damaged_compressed_log_is_an_error_of_that_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(b"no zstd data" * 100)
+    with pytest.raises(OSError, match="cannot be unpacked"):
+        list(read_lines(str(path)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
@@ -26,16 +26,17 @@ def read_lines(path: str, offset: int = 0, limit: int = LINE_LIMIT_BYTES) -> Ite
     """Records of the complete lines from ``offset`` on (which must be the start of a line).
 
     Raises:
-        OSError: the file cannot be opened or read.
+        OSError: the file cannot be opened, read or unpacked.
     """
-    with _open(path, offset) as stream:
-        yield from split_records(iter(lambda: stream.read(BLOCK_BYTES), b""), offset, limit)
+    blocks = _unpacked(path, offset) if path.endswith(".zst") else _plain(path, offset)
+    yield from split_records(blocks, offset, limit)
 
 
 def split_records(
     blocks: Iterator[bytes], offset: int = 0, limit: int = LINE_LIMIT_BYTES
 ) -> Iterator[Record | BadRecord]:
-    """Cut a stream of byte blocks of any size, which begins at ``offset``, into records. Lines over ``limit`` bytes are passed over."""
+    """Cut a stream of byte blocks of any size, which begins at ``offset``, into records; lines over ``limit`` bytes are passed
+    over."""
     start = offset
     held: list[bytes] = []
     held_bytes = 0
@@ -96,18 +97,23 @@ def _sound(value: Any) -> Any:
     return value
 
 
-def _open(path: str, offset: int) -> IO[bytes]:
-    if not path.endswith(".zst"):
-        stream = open(path, "rb")  # noqa: SIM115  closed by the caller's with
+def _plain(path: str, offset: int) -> Iterator[bytes]:
+    with open(path, "rb") as stream:
         stream.seek(offset)
-        return stream
+        while block := stream.read(BLOCK_BYTES):
+            yield block
+
+
+def _unpacked(path: str, offset: int) -> Iterator[bytes]:
     import zstandard
 
-    unpacked: IO[bytes] = zstandard.open(path, "rb")
-    left = offset
-    while left > 0:
-        passed = len(unpacked.read(min(left, BLOCK_BYTES)))
-        if not passed:
-            break
-        left -= passed
-    return unpacked
+    try:
+        with zstandard.open(path, "rb") as stream:
+            left = offset
+            while block := stream.read(min(left, BLOCK_BYTES) or BLOCK_BYTES):
+                if left:
+                    left -= len(block)
+                else:
+                    yield block
+    except zstandard.ZstdError as error:
+        raise OSError(f"It cannot be unpacked: {error}.") from error
