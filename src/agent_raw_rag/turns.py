@@ -110,8 +110,11 @@ class Assembler(Generic[State]):
         if not self._open:
             return None
         start = self._open[0].turn.start
-        done = {session: place for session, place in self._done.items() if place[0] >= start}
-        return start, self._open[0].state, done
+        return start, self._open[0].state, self.done_from(start)
+
+    def done_from(self, start: int) -> Done:
+        """What from this byte on is settled already."""
+        return {session: place for session, place in self._done.items() if place[0] >= start}
 
     # ------------------------------------------------------------ steps
 

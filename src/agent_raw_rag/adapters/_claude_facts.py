@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agent_raw_rag.adapters.base import State, mapping, millis, string
+from agent_raw_rag.adapters.base import State, digest, mapping, millis, string
 from agent_raw_rag.models import Event, SessionInfo
 
 
@@ -29,9 +29,9 @@ def title(name: object, rank: int, state: State) -> tuple[Event, ...]:
     """A title, if it is new and of no lower rank than the one the session has."""
     text = string(name)
     known_rank, known = state.get("title", (0, None))
-    if text is None or text == known or rank < known_rank:
+    if text is None or digest(text) == known or rank < known_rank:
         return ()
-    state["title"] = (rank, text)
+    state["title"] = (rank, digest(text))
     return (SessionInfo(title=text),)
 
 

@@ -58,6 +58,9 @@ class Adapter:
     """Events of one record. ``state`` is carried along within the source, and changed by this call."""
     start: Callable[[Source], State]
     """The state before a source's first record."""
+    holds: tuple[str, ...] = ()
+    """LINES: the entries of ``state`` that hold words not told yet. While they do, the cursor waits before them, so that no
+    word is stored that went through no sanitizer."""
     folder: Callable[[str], tuple[Root, ...]] | None = None
     """``roots`` for one data folder that the user names, whatever the environment says. None: it cannot be moved."""
     environment: tuple[str, ...] = ()

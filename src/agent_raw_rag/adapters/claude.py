@@ -210,6 +210,7 @@ ADAPTER = Adapter(
     classify=classify,
     parse=parse,
     start=start,
+    holds=("queue",),
     folder=lambda folder: roots({"CLAUDE_CONFIG_DIR": folder}, ""),
     environment=("CLAUDE_CONFIG_DIR",),
     formats=("1.0", "2.0", "2.1"),

@@ -129,6 +129,7 @@ ADAPTER = Adapter(
     classify=classify,
     parse=parse,
     start=start,
+    holds=("held",),
     folder=lambda folder: roots({"CODEX_HOME": folder}, ""),
     environment=("CODEX_HOME",),
     formats=(

@@ -19,7 +19,7 @@ from agent_raw_rag.encode.tokens import tokenizer
 from agent_raw_rag.ingest.fingerprint import stamp
 from agent_raw_rag.ingest.reading import Batch, Cursor, Mark, read_batches
 from agent_raw_rag.models import BadRecord, CleanTurn, SessionInfo, Source, Tokenizer
-from agent_raw_rag.sanitize import Options, clean
+from agent_raw_rag.sanitize import Options, clean, redact
 from agent_raw_rag.sources.lines import read_lines
 from agent_raw_rag.store.sources import CursorRow
 
@@ -54,8 +54,20 @@ def prepare_lines(
     """The rest of a source behind its cursor."""
     for batch in read_batches(adapter, read_lines(source.path, cursor.offset), cursor):
         end = batch.cursor
-        row = CursorRow(stamp(source.path, batch.end), end.offset, end.done, end.state, end.tally)
+        state = _masked(end.state) if options.redact else end.state
+        row = CursorRow(stamp(source.path, batch.end), end.offset, end.done, state, end.tally)
         yield prepared(batch, row, tokens, options)
+
+
+def _masked(state: Any) -> Any:
+    """What an adapter remembers, without secrets: it is stored with the cursor."""
+    if isinstance(state, str):
+        return redact(state)[0]
+    if isinstance(state, list | tuple):
+        return [_masked(one) for one in state]
+    if isinstance(state, dict):
+        return {name: _masked(one) for name, one in state.items()}
+    return state
 
 
 def prepare_ahead(source: Source, cursor: Cursor, options: Options) -> Iterator[Prepared]:

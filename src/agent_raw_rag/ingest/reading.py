@@ -27,6 +27,9 @@ BATCH_TURNS = 1000
 BATCH_BYTES = 8 << 20
 """A batch closes after this much of the log: bounds memory, and what a kill can cost."""
 
+HELD_BYTES = 1 << 20
+"""So far the cursor stays back for words that an adapter holds: bounds what an append has to read again."""
+
 Tally = Counter[str]
 """``kind|version|name`` -> how often; kind is ``unknown`` or ``skipped``."""
 
@@ -85,6 +88,8 @@ class _Reader:
         self.batch = Batch()
         self.last_key: dict[str, str] = {}
         self.ready = 0
+        self.held_from: list[tuple[int, State]] = []
+        """Where the adapter began to hold words, with its state right before that."""
 
     def take(self, record: Record | BadRecord) -> None:
         if isinstance(record, BadRecord):
@@ -103,8 +108,13 @@ class _Reader:
             self.state = before
             self._count("skipped", f"parse-{type(error).__name__}", record.end)
             return
+        if self._holds(self.state) and not self._holds(before):
+            self.held_from.append((record.start, before))
         for event in events:
             self._event(event, record, before)
+
+    def _holds(self, state: State) -> bool:
+        return any(state.get(name) for name in self.adapter.holds)
 
     def _event(self, event: Event, record: Record, before: State) -> None:
         if isinstance(event, Message):
@@ -118,6 +128,7 @@ class _Reader:
             self._inform(event)
         elif isinstance(event, Rollback):
             session = self.state["session"]
+            self.held_from.clear()  # read again without the turns before it, a rollback would mean others
             self.batch.marks.append(Mark(session, event, self.last_key.get(session) or None, record.end))
         else:
             self._count("unknown", event.kind, record.end)
@@ -138,7 +149,7 @@ class _Reader:
         batch, self.batch = self.batch, Batch()
         batch.turns = [*self.assembler.take_settled(), *self.assembler.open_turns()]
         point = self.assembler.resume_point()
-        offset, state, done = point if point else (self.end, dict(self.state), {})
+        offset, state, done = self._before_held(*(point or (self.end, dict(self.state), {})))
         self.settled_tally.update(name for end, name in self.recent if end <= offset)
         self.recent = [(end, name) for end, name in self.recent if end > offset]
         batch.tally = self.settled_tally + Counter(name for _, name in self.recent)
@@ -146,6 +157,15 @@ class _Reader:
         batch.end = self.end
         self.begun, self.ready = self.end, 0
         return batch
+
+    def _before_held(self, offset: int, state: State, done: Done) -> tuple[int, State, Done]:
+        """The place to go on from, moved back before the words that the state holds there."""
+        passed = [place for place in self.held_from if place[0] <= offset]
+        self.held_from = [*passed[-1:], *self.held_from[len(passed) :]]
+        if not passed or not self._holds(state) or offset - passed[-1][0] > HELD_BYTES:
+            return offset, state, done
+        start, before = passed[-1]
+        return start, before, self.assembler.done_from(start)
 
 
 def read_batches(adapter: Adapter, records: Iterable[Record | BadRecord], cursor: Cursor) -> Iterator[Batch]:
