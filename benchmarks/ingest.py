@@ -107,7 +107,9 @@ print(json.dumps({"seconds": seconds, "rss_mb": usage.ru_maxrss / 1024,
 
 
 def product(home: Path, store: Path) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, "-c", CHILD], env=environment(home, store), check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD], env=environment(home, store), check=True, stdout=subprocess.PIPE
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -131,7 +133,10 @@ def append_one(lines: list[bytes], folder: Path) -> dict[str, Any]:
     log = home / ".claude/projects/-append/00000000-0000-4000-8000-00000000000a.jsonl"
     big_log(lines, log, 20)
     done = subprocess.run(
-        [sys.executable, __file__, "--append", str(log)], env=environment(home, store), check=True, stdout=subprocess.PIPE
+        [sys.executable, __file__, "--append", str(log)],
+        env=environment(home, store),
+        check=True,
+        stdout=subprocess.PIPE,
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -167,7 +172,9 @@ def append_in_process(log: Path) -> dict[str, Any]:
 
 def rows(store: Path) -> set[tuple[Any, ...]]:
     connection = sqlite3.connect(store / "raw_rag.db")
-    found = {tuple(row) for row in connection.execute("SELECT id, session_id, ordinal, text, start_token, tokens FROM turns")}
+    found = {
+        tuple(row) for row in connection.execute("SELECT id, session_id, ordinal, text, start_token, tokens FROM turns")
+    }
     found |= {tuple(row) for row in connection.execute("SELECT id, place, text, hash FROM chunks")}
     connection.close()
     return found

@@ -25,6 +25,8 @@ LEAST_COVERAGE = 0.1
 """Of the query's idf, in the best hits: less, and no near neighbour either, means that nothing here is about it."""
 LEAST_COSINE = 0.56
 """bge-small puts unrelated texts at 0.4 to 0.6, and 93 % of LoCoMo's questions nearer than this to some window."""
+LEAST_COSINE_ALONE = 0.65
+"""The same for a query none of whose words occurs anywhere: letters without sense come as near as 0.635."""
 
 
 class FunnelSettings(Protocol):
@@ -135,7 +137,7 @@ class Funnel:
         best = [chunks[chunk_id].text for chunk_id, _ in (*ranking.order[:3], *by_words[:3]) if chunk_id in chunks]
         covered = max((self.words.coverage(terms, text) for text in best), default=0.0)
         near = max(ranking.dense.values(), default=0.0)
-        if covered < LEAST_COVERAGE and near < LEAST_COSINE:
+        if covered < LEAST_COVERAGE and near < (LEAST_COSINE if ranking.lexical else LEAST_COSINE_ALONE):
             ranking.order = []
 
     def _rerank(self, query: str, ranking: Ranking, chunks: dict[int, ChunkRow]) -> None:
