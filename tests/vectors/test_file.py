@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import stat
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.vectors.rows import DIM, filled, reader, rows_of, vectors_of, writer
 
@@ -150,24 +151,19 @@ def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
 
 
-def test_a_large_file_is_searched_without_holding_it(tmp_path: Path) -> None:
-    cache = writer(tmp_path / "v", dim=384)
-    vectors = vectors_of(30_000, dim=384)
-    cache.append([VectorRow(n + 1) for n in range(30_000)], vectors)
-    cache.commit(30_000)
-    cache.close()
-    query = vectors[123].copy()
-    mapped = reader(tmp_path / "v", dim=384)
-    mapped.search(query, 10)
-    assert np.array_equal(mapped.search(query, 1)[0], [124])
-    assert _mapped_kilobytes(tmp_path / "v") < 8192  # of 36 MB
+def test_a_file_that_is_cut_short_under_a_reader_is_an_error(tmp_path: Path) -> None:
+    filled(tmp_path / "v", 3000).close()
+    late = reader(tmp_path / "v")
+    os.truncate(tmp_path / "v", 9000)
+    with pytest.raises(StoreError, match="cut short"):
+        late.search(vectors_of(1)[0], 5)
+    assert (late.refresh(), len(late)) == (True, 0)
 
 
-def _mapped_kilobytes(path: Path) -> int:
-    """How much of a mapped file counts as this process's memory; 0 where the system does not say."""
-    try:
-        lines = Path("/proc/self/smaps").read_text("utf-8").splitlines()
-    except OSError:
-        return 0
-    place = next(n for n, line in enumerate(lines) if line.endswith(str(path)))
-    return int(next(line for line in lines[place:] if line.startswith("Rss:")).split()[1])
+def test_a_cache_that_is_let_go_closes_its_files(tmp_path: Path) -> None:
+    filled(tmp_path / "v", 5).close()
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(20):
+        reader(tmp_path / "v").search(vectors_of(1)[0], 1)
+    gc.collect()
+    assert len(os.listdir("/dev/fd")) == before

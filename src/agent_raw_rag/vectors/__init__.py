@@ -1,1 +1,1 @@
-"""Nearest vectors, exactly: the derived, memory-mapped cache of one vector space. Knows nothing of the store."""
+"""Nearest vectors: the derived file of one vector space, and the search over it. Knows nothing of the store."""

@@ -1,4 +1,4 @@
-"""The vector cache of one space: a file derived from the store that one process appends to and many map.
+"""The vector cache of one space: a file derived from the store that one process appends to and many read.
 
 Missing, damaged, of another space or another store: it opens empty and is filled anew, never guessed at.
 """
@@ -6,7 +6,6 @@ Missing, damaged, of another space or another store: it opens empty and is fille
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -31,9 +30,6 @@ from agent_raw_rag.vectors.layout import (
     read_header,
 )  # fmt: skip
 from agent_raw_rag.vectors.scan import Floats, Ids, VectorFilter, View
-
-COPY_ROWS = 4096
-"""Rows that ``compact`` holds at once."""
 
 
 class VectorCache:
@@ -86,8 +82,7 @@ class VectorCache:
 
     def chunk_ids(self) -> Ids:
         """The ids in the cache, ascending."""
-        chunk = self._view.fact("chunk")
-        return np.sort(chunk[chunk != GONE])
+        return np.sort(self._view.chunk[self._view.chunk != GONE])
 
     # ------------------------------------------------------------ reading
 
@@ -107,10 +102,7 @@ class VectorCache:
     def _show(self, header: Header, inode: int, descriptor: int | None) -> bool:
         if (header, inode) == (self._header, self._inode):
             return False
-        mapped = None
-        if descriptor is not None and header.rows:
-            mapped = mmap.mmap(descriptor, file_bytes(header.rows, header.dim), access=mmap.ACCESS_READ)
-        self._view = View(mapped, header.rows, header.dim)
+        self._view = View(descriptor if header.rows else None, header.rows, header.dim)
         self._header, self._inode = header, inode
         return True
 
@@ -160,9 +152,9 @@ class VectorCache:
         """Write the file anew without dropped rows; drops what was not committed. Readers go on with the old file until they
         look again. Raises as ``append``."""
         self._open_for_writing()
-        view, header = self._view, self._header
-        live = np.flatnonzero(view.fact("chunk") != GONE)
-        self._replace_file((view.pick(live[n : n + COPY_ROWS]) for n in range(0, len(live), COPY_ROWS)), header)
+        blocks = self._view.blocks()
+        live = ({name: column[made["chunk"] != GONE] for name, column in made.items()} for made in blocks)
+        self._replace_file(live, self._header)
         self.refresh()
 
     def close(self) -> None:
@@ -184,7 +176,7 @@ class VectorCache:
             self._replace_file([], self._empty)
 
     def _replace_file(self, parts: Iterable[Columns], stamps: Header) -> None:
-        """A new file in the old one's place: whoever has mapped the old one keeps it whole."""
+        """A new file in the old one's place: whoever has the old one open keeps it whole."""
         self.close()
         draft = self._path.with_name(self._path.name + ".new")
         self._descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -219,5 +211,5 @@ class VectorCache:
 
     def _places(self, chunk_ids: Ids) -> list[int]:
         """Rows of chunks that are in the cache."""
-        found: list[int] = np.flatnonzero(np.isin(self._view.fact("chunk"), chunk_ids)).tolist()
+        found: list[int] = np.flatnonzero(np.isin(self._view.chunk, chunk_ids)).tolist()
         return found

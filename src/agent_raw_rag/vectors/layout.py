@@ -1,8 +1,8 @@
 """The file of a vector cache: one page of header, then blocks of 1,024 rows. Little-endian; only this module knows the bytes.
 
 A block holds its rows column by column: facts, then the vectors twice, as 8-bit codes with a scale a row (what a search passes
-over) and in half precision (what it scores the best candidates with). So a search touches a quarter of the file, and a filter
-a thirtieth. The header is written last: rows behind its count do not exist.
+over) and in half precision (what it scores the best candidates with). So a search reads a third of the file, and a filter a
+thirtieth of that. The header is written last: rows behind its count do not exist.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def binding(space: str, generation: str) -> bytes:
 
 
 def block_type(dim: int) -> np.dtype[Any]:
-    """A block as numpy sees it. Its parts are whole memory pages if ``dim`` is a multiple of 4."""
+    """A block as numpy sees it."""
     kinds = [("chunk", "<i8"), ("session", "<i8"), ("start", "<i8"), ("end", "<i8"), ("roles", "<u4"), ("scale", "<f4")]
     facts = [(name, kind, (BLOCK_ROWS,)) for name, kind in kinds]
     return np.dtype([*facts, ("code", "<i1", (BLOCK_ROWS, dim)), ("vector", "<f2", (BLOCK_ROWS, dim))])

@@ -1,36 +1,32 @@
-"""Search over a mapped file: one pass over 8-bit codes, then the best candidates by their half-precision vectors.
+"""Search over a file of blocks: one pass over the 8-bit codes, then the best candidates by their half-precision vectors.
 
-Pages are given back on the way. They stay in the system's page cache, where the next pass finds them, but do not count as this
-process's memory. Numbers: docs/explanation/decisions/004-vector-cache.md.
+Reads instead of mapping: pages that a search maps count as this process's memory until they are given back, and mapping them
+again costs more than copying them does. Numbers: docs/explanation/decisions/004-vector-cache.md.
 """
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Collection
+import os
+import weakref
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent_raw_rag.errors import StoreError
 from agent_raw_rag.models import Millis
-from agent_raw_rag.vectors.layout import BLOCK_ROWS, DATA_START, GONE, Columns, block_type, file_bytes
+from agent_raw_rag.vectors.layout import BLOCK_ROWS, GONE, Columns, block_place, block_type
 
 STEP_FLOATS = 400_000
 """A product is small enough that OpenBLAS makes it in the calling thread (its bound is 460,800): on a busy machine, waiting for
 its other threads costs ten times what they give."""
-SPARE = 384
-"""Candidates beyond the limit that are scored exactly. Codes are off by about 0.0005, so that the deepest place a true one of
-the best 128 of 100,000 had among them was 142."""
+SPARE = 128
+"""Candidates beyond the limit that are scored exactly. Codes are off by about 0.0005: the deepest place that one of the true best
+128 of 100,000 had by its code was 142 for random vectors, and 185 in clusters of hundreds that all but coincide."""
 NOISE = 1e-6
 """Equal codes may score this much apart, by their place in the file."""
-HELD_BLOCKS = 8
-"""Blocks that are passed over between two returns of pages."""
-EXACT_ROWS = 64
-"""Rows that are picked out between two returns: the system maps up to 256 kB around each."""
-_DONTNEED: int | None = getattr(mmap, "MADV_DONTNEED", None)
-
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -49,41 +45,50 @@ class VectorFilter:
 
 
 class View:
-    """A fixed number of rows of a mapped file."""
+    """A fixed number of rows of an open file."""
 
-    def __init__(self, mapped: mmap.mmap | None, rows: int, dim: int) -> None:
+    def __init__(self, descriptor: int | None, rows: int, dim: int) -> None:
+        """``descriptor`` is duplicated: the view keeps its file, whatever takes the file's place. None: there are no rows."""
         self.rows = rows
-        self._mapped = mapped
+        self._dim = dim
         self._step = max(1, STEP_FLOATS // dim)
-        buffer = mapped if mapped is not None else bytearray(DATA_START)
-        count = (file_bytes(rows, dim) - DATA_START) // block_type(dim).itemsize
-        self._blocks: NDArray[Any] = np.ndarray(count, block_type(dim), buffer, offset=DATA_START)
-        self.live = int(np.count_nonzero(self.fact("chunk") != GONE))
+        self._kind = block_type(dim)
+        self._offsets = {name: int(field[1]) for name, field in (self._kind.fields or {}).items()}
+        self._descriptor = -1 if descriptor is None else os.dup(descriptor)
+        if descriptor is not None:
+            weakref.finalize(self, os.close, self._descriptor)
+        self.chunk: Ids = self.fact("chunk")
+        self.live = int(np.count_nonzero(self.chunk != GONE))
+        self._scale: Floats = self.fact("scale")
 
     def fact(self, name: str) -> NDArray[Any]:
-        """One fact of every row, copied out of the file."""
-        return self._blocks[name].reshape(-1)[: self.rows].copy()
+        """One fact of every row."""
+        found = np.empty(self.rows, self._kind[name].base)
+        for first in range(0, self.rows, BLOCK_ROWS):
+            self._read(found[first : first + BLOCK_ROWS], first, name)
+        return found
 
-    def pick(self, places: Places) -> Columns:
-        """All columns of some rows."""
-        names = self._blocks.dtype.names or ()
-        return {name: self._blocks[name][places // BLOCK_ROWS, places % BLOCK_ROWS] for name in names}
+    def blocks(self) -> Iterator[Columns]:
+        """All columns, block by block."""
+        block = np.empty(1, self._kind)
+        for first in range(0, self.rows, BLOCK_ROWS):
+            self._fill(block.view(np.uint8).data, block_place(first, self._dim))
+            yield {name: block[name][0, : self.rows - first] for name in self._offsets}
 
     def search(self, query: Floats, limit: int, where: VectorFilter | None) -> tuple[Ids, Floats]:
         """Chunk ids and cosines of the nearest rows, best first, equal ones by id."""
-        chunk = self.fact("chunk")
-        keep = self._mask(chunk, where)
+        keep = self._mask(where)
         count = min(limit, int(np.count_nonzero(keep)))
         if count < 1:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         near = self._candidates(query, keep, count + SPARE)
         scores = np.round(self._exact(query, near), 6)
-        best = np.lexsort((chunk[near], -scores))[:count]
-        return chunk[near[best]], scores[best].astype(np.float32)
+        best = np.lexsort((self.chunk[near], -scores))[:count]
+        return self.chunk[near[best]], scores[best].astype(np.float32)
 
-    def _mask(self, chunk: Ids, where: VectorFilter | None) -> NDArray[np.bool_]:
+    def _mask(self, where: VectorFilter | None) -> NDArray[np.bool_]:
         """Which rows may be found."""
-        keep: NDArray[np.bool_] = chunk != GONE
+        keep: NDArray[np.bool_] = self.chunk != GONE
         if where is None:
             return keep
         if where.sessions is not None:
@@ -103,36 +108,40 @@ class View:
             return kept
         scores = self._coarse(query, keep)[kept]
         bound = np.partition(scores, len(kept) - wanted)[len(kept) - wanted]
-        return kept[scores >= bound - NOISE]
+        near: Places = kept[scores >= bound - NOISE]
+        return near
 
     def _coarse(self, query: Floats, keep: NDArray[np.bool_]) -> Floats:
-        """Cosines by codes. Steps without a row that may be found are passed over."""
-        scores = np.zeros((len(self._blocks), BLOCK_ROWS), np.float32)
-        wide = np.empty((min(self._step, BLOCK_ROWS), len(query)), np.float32)
-        for number, codes in enumerate(self._blocks["code"]):
-            first = number * BLOCK_ROWS
-            for low in range(0, BLOCK_ROWS, self._step):
-                high = min(low + self._step, BLOCK_ROWS)
-                if keep[first + low : first + high].any():
-                    part = wide[: high - low]
-                    np.copyto(part, codes[low:high])
-                    np.matmul(part, query, out=scores[number, low:high])
-            if number % HELD_BLOCKS == 0:
-                self._give_back()
-        scores *= self._blocks["scale"]
-        return scores.reshape(-1)[: self.rows]
+        """Cosines by codes. Blocks without a row that may be found are passed over."""
+        scores = np.zeros(self.rows, np.float32)
+        codes = np.empty((BLOCK_ROWS, self._dim), np.int8)
+        wide = np.empty((min(self._step, BLOCK_ROWS), self._dim), np.float32)
+        for first in range(0, self.rows, BLOCK_ROWS):
+            count = min(BLOCK_ROWS, self.rows - first)
+            if not keep[first : first + count].any():
+                continue
+            self._read(codes[:count], first, "code")
+            for low in range(0, count, self._step):
+                part = wide[: min(self._step, count - low)]
+                np.copyto(part, codes[low : low + len(part)])
+                np.matmul(part, query, out=scores[first + low : first + low + len(part)])
+        scores *= self._scale
+        return scores
 
     def _exact(self, query: Floats, places: Places) -> NDArray[np.float64]:
         """Cosines by half-precision vectors, summed in double precision."""
-        scores = np.empty(len(places))
-        for first in range(0, len(places), EXACT_ROWS):
-            some = places[first : first + EXACT_ROWS]
-            vectors = self._blocks["vector"][some // BLOCK_ROWS, some % BLOCK_ROWS]
-            np.matmul(vectors.astype(np.float64), query.astype(np.float64), out=scores[first : first + len(some)])
-            self._give_back()
+        vectors = np.empty((len(places), self._dim), np.float16)
+        for vector, place in zip(vectors, places.tolist(), strict=True):
+            self._read(vector, place, "vector")
+        scores: NDArray[np.float64] = vectors.astype(np.float64) @ query.astype(np.float64)
         return scores
 
-    def _give_back(self) -> None:
-        """Let the mapped pages go, where the system can be told to."""
-        if self._mapped is not None and _DONTNEED is not None:
-            self._mapped.madvise(_DONTNEED)
+    def _read(self, column: NDArray[Any], first: int, name: str) -> None:
+        """A column's entries from row ``first`` on, within its block."""
+        width = self._kind[name].itemsize // BLOCK_ROWS
+        place = block_place(first, self._dim) + self._offsets[name] + first % BLOCK_ROWS * width
+        self._fill(column.view(np.uint8).data, place)
+
+    def _fill(self, buffer: memoryview, place: int) -> None:
+        if os.preadv(self._descriptor, [buffer], place) != buffer.nbytes:
+            raise StoreError("The vector cache was cut short while in use.", hint="Delete its file; it is built anew.")
