@@ -52,6 +52,7 @@ _accents = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u06
 _humps = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+").findall
 _stem = Stemmer.Stemmer("english")
 _stem.maxCacheSize = 0  # ours stands before it
+_stemming = Lock()  # a stemmer is not for two threads at once
 
 
 def words(text: str) -> list[str]:
@@ -119,7 +120,10 @@ def fold(word: str) -> str:
 
 def stem(word: str) -> str:
     """The term of one plain, folded word: its English stem if it is ASCII letters, else itself."""
-    return _stem.stemWord(word) if word.isascii() and word.isalpha() else word
+    if not (word.isascii() and word.isalpha()):
+        return word
+    with _stemming:
+        return str(_stem.stemWord(word))
 
 
 def _piece_terms(piece: str, *, alone: bool) -> list[str]:
@@ -150,18 +154,12 @@ def _parts(piece: str) -> list[str]:
 class _Cache(dict[bytes, str]):
     """Piece of text without blanks -> its terms, separated by blanks. Bounded; shared by threads."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._lock = Lock()  # the stemmer is not for two threads at once
-
     def __missing__(self, piece: bytes) -> str:
-        text = piece.decode("utf-8", "replace")
-        with self._lock:
-            value = " ".join(map(_word_text, words(text)))
-            if len(piece) <= CACHE_BYTES:
-                if len(self) >= CACHE_PIECES:
-                    self.clear()
-                self[piece] = value
+        value = " ".join(map(_word_text, words(piece.decode("utf-8", "replace"))))
+        if len(piece) <= CACHE_BYTES:
+            if len(self) >= CACHE_PIECES:
+                self.clear()
+            self[piece] = value
         return value
 
 
