@@ -44,7 +44,7 @@ def main() -> None:
         home, calm, wild = (Path(temporary) / name for name in ("home", "calm", "wild"))
         lay_out(asked.logs, home)
         began = time.perf_counter()
-        subprocess.run(COMMAND, env=environment(home, calm), check=True, capture_output=True)
+        subprocess.run(COMMAND, env=environment(home, calm), check=True, stdout=subprocess.DEVNULL)
         whole = time.perf_counter() - began
         killed = 0
         for number in range(asked.rounds):
@@ -58,7 +58,7 @@ def main() -> None:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
                 killed += 1
-        subprocess.run(COMMAND, env=environment(home, wild), check=True, capture_output=True)
+        subprocess.run(COMMAND, env=environment(home, wild), check=True, stdout=subprocess.DEVNULL)
         (undisturbed, _), (found, sound) = held(calm), held(wild)
     print(
         json.dumps(

@@ -12,7 +12,7 @@ from agent_raw_rag.ingest.merge import merge_whole, reorder
 from agent_raw_rag.ingest.place import place_turn
 from agent_raw_rag.ingest.prepare import Prepared
 from agent_raw_rag.ingest.recut import recut
-from agent_raw_rag.models import CleanTurn, Source, Tokenizer
+from agent_raw_rag.models import CleanTurn, Shape, Source, Tokenizer
 from agent_raw_rag.sanitize import Options, clean_label
 from agent_raw_rag.sources.projects import Projects
 from agent_raw_rag.store.connection import transaction
@@ -74,14 +74,15 @@ class Committer:
                     self._recut(session_id, 1)
             self.sources.start_rereading(source_id, trusted=trusted)
 
-    def end_again(self, source_id: int) -> None:
+    def end_again(self, source: Source, source_id: int) -> None:
         """A source was read to its end: if it was read again, settle what it did not hold, and the order of its turns."""
         trusted = self.sources.rereading(source_id)
         if trusted is None:
             return
         with transaction(self.writer.connection):
             for session_id in self.writer.end_rereading(source_id, delete=bool(trusted)):
-                changed = reorder(self.writer, self.writer.session_by_id(session_id), source_id)
+                session = self.writer.session_by_id(session_id)
+                changed = reorder(self.writer, session, source_id, by_place=source.shape is Shape.LINES)
                 if changed is not None:
                     self._recut(session_id, changed)
             self.sources.end_rereading(source_id)

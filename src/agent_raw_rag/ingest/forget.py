@@ -22,7 +22,7 @@ class Forgotten:
 
 def forget(committer: Committer, scope: Scope, *, dry_run: bool = False) -> Forgotten:
     """Forget everything in a scope. Whole sessions (a scope without a time range) stay closed: what their logs add later is
-    forgotten on arrival. The caller holds the writer lock and brings the derived indexes up to date afterwards."""
+    forgotten on arrival. The caller holds the writer lock, and removes the traces afterwards: see ``store.forget``."""
     connection = committer.writer.connection
     turns = tombs.turns_in(connection, scope)
     sessions = {session for _, session, _ in turns}
@@ -37,7 +37,7 @@ def forget(committer: Committer, scope: Scope, *, dry_run: bool = False) -> Forg
             recut(committer.writer, session, 1, committer.tokenizer, committer.windows)
             committer.writer.save_session(session)
         forget_unused(connection)
-    tombs.scrub(connection)
+        tombs.set_traces(connection)
     return Forgotten(len(sessions), len(turns))
 
 

@@ -45,11 +45,15 @@ def merge_whole(changes: Changes, session: SessionRow, read: list[bytes]) -> Non
     session.exchange = exchange
 
 
-def reorder(writer: Writer, session: SessionRow, source_id: int) -> int | None:
-    """Renumber a session whose source was read again: its turns by their places in the source, without gaps. Saves the
-    session; returns the first number that changed."""
+def reorder(writer: Writer, session: SessionRow, source_id: int, *, by_place: bool) -> int | None:
+    """Renumber a session whose source was read again, without gaps. Saves the session; returns the first number that changed.
+
+    ``by_place``: the source's order is that of its bytes. A document's or a database's is not: it is merged already.
+    """
     rows = writer.turns_of(session.id)
-    placed = sorted((row for row in rows if row.source_id == source_id and row.start is not None), key=_place)
+    placed = [row for row in rows if row.source_id == source_id and row.start is not None]
+    if by_place:
+        placed.sort(key=_place)
     by_key = {row.key: row for row in rows}
     order = [by_key[key] for key in merge_order([row.key for row in rows], [row.key for row in placed])]
     numbers = {row.ordinal: number for number, row in enumerate(order, start=1)}

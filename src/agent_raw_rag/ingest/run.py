@@ -115,6 +115,7 @@ class IngestRun:
     def run(self, chosen: Mapping[str, tuple[Adapter, tuple[Root, ...]]], *, again: bool, embed: bool) -> IngestReport:
         """Read the chosen agents' logs, then index and embed what is new."""
         began = time.perf_counter()
+        self._remove_traces()
         sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks, self.options.ahead_bytes)
         reports = {name: sync.run(adapter, roots, again=again) for name, (adapter, roots) in chosen.items()}
         self.index(1 if again else FEED_LEAST_CHUNKS)
@@ -139,14 +140,18 @@ class IngestRun:
         """Forget a scope, and bring everything derived in line."""
         forgotten = forget(self.committer, scope, dry_run=dry_run)
         if not dry_run:
-            self.index()
-            self.drop_vectors()
+            self._remove_traces()
         return forgotten
 
-    def drop_vectors(self) -> None:
-        """Take the vectors of deleted chunks out of every cache."""
+    def _remove_traces(self) -> None:
+        """After a forgetting: derived files are made anew, since an index keeps the words of what was taken out of it."""
+        if not has_traces(self.connection):
+            return
         for file in cache_files(self.home):
             os.remove(file)
+        shutil.rmtree(lexical_folder(self.home), ignore_errors=True)
+        scrub(self.connection)
+        self.index()
 
     def _progress(self, progress: Progress) -> None:
         self.on_note(Note("read", progress.done, progress.total, progress.agent))

@@ -138,7 +138,7 @@ class Sync:
             report.added.add(added)
             self.on_chunks(added.chunks)
             tally = batch.tally
-        self.committer.end_again(source_id)
+        self.committer.end_again(source, source_id)
         if tally is not None:
             if source.shape is Shape.DATABASE:
                 tally = dict(sum((Counter(one) for one in self.sources.part_tallies(source_id)), Counter()))
