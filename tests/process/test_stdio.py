@@ -113,6 +113,18 @@ def test_a_signal_ends_it_at_once_and_quietly(tmp_path: Path, number: signal.Sig
     assert (out, err) == (b"", b"")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are not sent between processes there")
+def test_a_signal_during_the_start_ends_it_quietly_too(tmp_path: Path) -> None:
+    interrupted = (
+        "import os, signal, sys\nfrom agent_raw_rag.server import stdio\n"
+        "class Watch:\n  def find_spec(self, name, *_):\n"
+        "    if name == 'agent_raw_rag.runtime': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Watch())\nsys.exit(stdio.main([]))"
+    )
+    shown = run(interrupted, sample_environment(tmp_path))
+    assert (shown.returncode, shown.stdout, shown.stderr) == (128 + signal.SIGINT, "", "")
+
+
 def test_an_unknown_flag_is_wrong_use(tmp_path: Path) -> None:
     shown = run(SERVER, sample_environment(tmp_path), "--frobnicate")
     assert shown.returncode == 2 and shown.stdout == "" and "usage:" in shown.stderr

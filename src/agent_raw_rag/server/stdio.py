@@ -18,6 +18,8 @@ LEAVE_WITHIN_SECONDS = 2.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until stdin ends. Returns the exit status."""
     options = _options(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)  # before the slow imports; the SDK alone would wait for the next line of stdin
     from agent_raw_rag.log import set_up
 
     os.umask(0o077)  # whatever is made from here on is the user's alone, files of libraries included
@@ -49,8 +51,6 @@ def _serve(options: argparse.Namespace) -> int:
     from agent_raw_rag.server.catch_up import CatchUp
 
     runtime = Runtime.load(options.config)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave)  # the SDK alone would wait for the next line of stdin first
     catch_up = None if options.no_catch_up else CatchUp(lambda: runtime)
     build(lambda: runtime, catch_up=catch_up).run("stdio")
     if catch_up is not None and not catch_up.stop(LEAVE_WITHIN_SECONDS):
