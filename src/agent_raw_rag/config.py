@@ -21,7 +21,6 @@ CONFIG_VARIABLE = "RAW_RAG_CONFIG"
 STORE_VARIABLE = "RAW_RAG_DB_PATH"
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=1)]
 
 
 class _Section(BaseModel):

@@ -245,18 +245,22 @@ class Runtime:
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         before, after = _within("before", before, 2, 0, 200), _within("after", after, 2, 0, 200)
         turn, offset = _within("turn", turn, 1, 1, 1 << 40), _within("offset", offset, 0, 0, 1 << 40)
-        return self.browser.context(session, turn, before, after, budget, offset)
+        return self._resumable(self.browser.context(session, turn, before, after, budget, offset))
 
     def show(self, session: str) -> TurnsResult:
         """All turns of a session."""
-        return self.browser.whole(session)
+        return self._resumable(self.browser.whole(session))
 
     def sessions(self, ask: Ask, limit: int = -1) -> list[SessionItem]:
         """Sessions, the one last spoken in first."""
-        return [
-            replace(item, resume=self._resume(item.agent, item.session, item.cwd, item.parent_kind))
-            for item in self.browser.sessions(self.scope(ask), limit)
-        ]
+        return [self._with_resume(item) for item in self.browser.sessions(self.scope(ask), limit)]
+
+    def _resumable(self, result: TurnsResult) -> TurnsResult:
+        result.session = self._with_resume(result.session) if result.session else None
+        return result
+
+    def _with_resume(self, item: SessionItem) -> SessionItem:
+        return replace(item, resume=self._resume(item.agent, item.session, item.cwd, item.parent_kind))
 
     def projects(self) -> list[ProjectItem]:
         """The projects there are, with what is in them."""

@@ -14,7 +14,7 @@ settled; ``Done`` says up to where each session's parts are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from agent_raw_rag.models import (
     Action,
@@ -232,14 +232,3 @@ def _touch(turn: Turn, record_id: str | None, end: int) -> None:
     if record_id and (not turn.record_ids or turn.record_ids[-1] != record_id):
         turn.record_ids.append(record_id)
         turn.trail.append(record_id)
-
-
-def assemble(events: list[tuple[Message | Trail, str, int, int]]) -> list[Turn]:
-    """All turns of a document that is read whole: (event, session, start, end) in order. Every turn is settled."""
-    assembler: Assembler[Any] = Assembler()
-    for event, session, start, end in events:
-        assembler.feed(event, session, start, end, None)
-    turns = [*assembler.take_settled(), *assembler.open_turns()]
-    for turn in turns:
-        turn.settled = True
-    return turns

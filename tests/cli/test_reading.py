@@ -156,3 +156,21 @@ def test_control_characters_of_a_log_do_not_reach_the_terminal(own: Environment)
     assert run_ingest(own, "-q").exit_code == 0
     shown = run(own, "search", "zebra").stdout
     assert "zebra" in shown and "\x1b" not in shown and "\x07" not in shown
+
+
+def test_show_says_how_to_reopen_the_session(stored: Environment) -> None:
+    shown = given(stored, "show", "codex:019a5b00")
+    assert "codex resume 019a5b00" in shown["info"]["resume"]
+    assert shown["info"]["resume"] in run(stored, "show", "codex:019a5b00").stdout
+
+
+def test_an_empty_recent_names_the_projects_that_exist(stored: Environment) -> None:
+    assert PROJECT in run(stored, "recent", "--project", "/home/dev/other").stdout
+
+
+def test_an_empty_list_of_sessions_says_so(stored: Environment) -> None:
+    assert "No sessions in /home/dev/other" in run(stored, "sessions", "--project", "/home/dev/other").stderr
+
+
+def test_filters_that_nothing_passes_are_told_from_nothing_relevant(stored: Environment) -> None:
+    assert given(stored, "search", WHY, "--branch", "nowhere")["notes"] == ["No session passes the filters."]

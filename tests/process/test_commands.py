@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.process.processes import INGEST, RAW_RAG, environment_of, loaded_after, run
-from tests.samples import sample_environment
+from tests.samples import PROJECT, sample_environment
 
 from agent_raw_rag.store.lock import writer_lock
 
@@ -111,6 +111,8 @@ def test_on_a_terminal_passages_come_in_panels_and_progress_as_a_bar(tmp_path: P
     assert "━" in _on_a_terminal(INGEST, environment)
     shown = _on_a_terminal(RAW_RAG, environment, "search", "why did we drop the retry?")
     assert "╭" in shown and "\x1b[1;33mretry" in shown
+    narrow = _on_a_terminal(RAW_RAG, {**environment, "COLUMNS": "40"}, "status")
+    assert "  last project: " in narrow and PROJECT in narrow
 
 
 def _on_a_terminal(program: str, environment: dict[str, str], *arguments: str) -> str:

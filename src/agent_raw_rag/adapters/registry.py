@@ -31,7 +31,8 @@ def adapter(agent: str) -> Adapter:
     """
     rows = adapters()
     if agent not in rows:
-        raise UsageError(f"Unknown agent {agent!r}.", hint=f"Known agents: {', '.join(rows)}.")
+        known = ", ".join(f"{name} ({row.title})" for name, row in rows.items())
+        raise UsageError(f"Unknown agent {agent!r}.", hint=f"Known agents: {known}.")
     return rows[agent]
 
 

@@ -137,7 +137,7 @@ def _agent(
         yield Finding("warn", name, f"records of unknown types were passed over: {kinds}", remedy)
     if one.skipped_records:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in one.skipped_records.items())
-        yield Finding("warn", name, f"parts of logs that are no records were passed over: {kinds}",
+        yield Finding("warn", name, f"stretches of logs that are no records were passed over: {kinds}",
                       "Nothing to do: the rest of those logs is stored.")  # fmt: skip
 
 

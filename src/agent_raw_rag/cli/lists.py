@@ -32,6 +32,8 @@ def sessions(
     if json:
         render.as_json([asdict(item) for item in items])
         return
+    if not items:
+        render.aside(f"No sessions in {options.in_words(project or options.ALL_PROJECTS)} with these filters.")
     if render.is_terminal():
         for item in items:
             _show(item)
@@ -53,5 +55,7 @@ def projects(json: options.Json = False, config: options.Config = None) -> None:
     if json:
         render.as_json([asdict(item) for item in items])
         return
+    if not items:
+        render.aside("No projects have history yet.")
     rows = [(render.minute(item.last), item.sessions, render.short_path(item.project)) for item in items]
     render.table(["last turn", "sessions", "project"], rows)

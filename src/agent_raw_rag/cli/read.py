@@ -35,6 +35,7 @@ def recent(
         show_turn(turn, with_session=True)
     if not result.turns:
         render.line(f"No turns in {options.in_words(where)}.")
+        render.projects_with_history(result.projects)
     for note in result.notes:
         render.line(note, "dim")
 

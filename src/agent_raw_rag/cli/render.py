@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 WIDEST = 110
 """Columns of a panel: longer lines are hard to read."""
+LEAST_LAST_COLUMN = 12
+"""Columns that the last cell of a table's row must have, to be folded there."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "error": ("✗", "red")}
 
@@ -91,6 +93,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
         for row in [list(columns), *texts]:
             print(_encodable("\t".join(" ".join(safe(cell).split()) for cell in row)))
         return
+    widths = [max(len(row[place]) for row in [list(columns), *texts]) for place in range(len(columns))]
+    if sum(widths[:-1]) + 2 * len(widths) > _console().width - LEAST_LAST_COLUMN:
+        _stacked(columns, texts)
+        return
     from rich.table import Table
 
     shown = Table(
@@ -102,6 +108,20 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     for row in texts:
         shown.add_row(*(_text(cell) for cell in row))
     _console().print(shown)
+
+
+def _stacked(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A row as lines of name and value, where the terminal is too narrow for columns."""
+    for row in rows:
+        line(row[0], "bold")
+        for name, cell in zip(columns[1:], row[1:], strict=True):
+            line(f"  {name}: {cell}")
+
+
+def projects_with_history(projects: Iterable[str]) -> None:
+    """Where an empty answer could be looked for instead."""
+    for project in projects:
+        line(f"  history in {short_path(project)}", "dim")
 
 
 def finding(level: str, text: str, remedy: str) -> None:

@@ -41,8 +41,7 @@ def show_result(result: SearchResult, where: str) -> None:
     """Passages for people."""
     if not result.passages:
         render.line(f"Nothing in {options.in_words(where)} answers this.")
-        for project in result.projects:
-            render.line(f"  history in {render.short_path(project)}", "dim")
+        render.projects_with_history(result.projects)
     for one in result.passages:
         show_passage(one, result.query)
     if result.passages:

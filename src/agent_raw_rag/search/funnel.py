@@ -106,7 +106,7 @@ class Funnel:
         if left_out:
             notes.append(f"{left_out} more hits did not fit into {max_tokens} tokens.")
         if not passages:
-            notes.append("Nothing relevant was found.")
+            notes.append(_why_nothing(reader, scope))
         projects = [] if passages else [project for project, _, _ in reader.projects()[:30]]
         return SearchResult(query, passages, ranking.stages, notes, projects)
 
@@ -163,6 +163,16 @@ class Funnel:
             )  # fmt: skip
             hits.append(Hit(chunks[chunk_id], rank, _ranked_by(scores), scores))
         return hits
+
+
+def _why_nothing(reader: Reader, scope: Scope) -> str:
+    """What an empty answer means: nothing is there, nothing may be looked at, or nothing is about it."""
+    if next(reader.chunks_after(0, 1), None) is None:
+        return "Nothing is stored yet: `raw-rag-ingest` reads the agents' logs."
+    sessions = reader.session_ids(scope)
+    if sessions is not None and not len(sessions):
+        return "No session passes the filters."
+    return "Nothing relevant was found."
 
 
 _NO_ENGLISH = "the embedded model reads English only and the query is in another script"

@@ -19,7 +19,7 @@ from agent_raw_rag.server.budget import keep_within
 from agent_raw_rag.server.catch_up import CatchUp
 from agent_raw_rag.server.progress import Ticker
 from agent_raw_rag.server.project import Surroundings
-from agent_raw_rag.server.text import CUT, ingest_text, search_text, status_text, turns_text
+from agent_raw_rag.server.text import CUT, EVERYWHERE, ingest_text, search_text, status_text, turns_text
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
@@ -157,7 +157,7 @@ def _ask(project: str, agent: str | None, **filters: str | None) -> Ask:
 
 
 def _place(project: str) -> str:
-    return "all projects" if project == ALL_PROJECTS else project
+    return EVERYWHERE if project == ALL_PROJECTS else project
 
 
 def _next_offset(result: TurnsResult, turn: int, start: int) -> int | None:

@@ -187,10 +187,6 @@ class Reader:
         )
         return (ChunkFacts(ChunkRow(*tuple(row)[:12]), *tuple(row)[12:]) for row in rows)
 
-    def last_chunk(self) -> int:
-        """The highest chunk number there is; 0 where there is none."""
-        return int(self.connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])
-
     def count_after(self, chunk_id: int, sequence: int, limit: int) -> int:
         """How many chunks, or deletions (whichever is more), came after the two, counted up to ``limit``."""
         chunks = "SELECT count(*) FROM (SELECT 1 FROM chunks WHERE id > ? LIMIT ?)"
