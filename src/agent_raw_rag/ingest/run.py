@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,7 +11,7 @@ from typing import Any
 
 from agent_raw_rag.adapters.base import Adapter, Root
 from agent_raw_rag.chunker import Windows
-from agent_raw_rag.derived import cache_files
+from agent_raw_rag.derived import cache_files, lexical_folder
 from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.ingest.commit import Committer
 from agent_raw_rag.ingest.embed import embed_backlog
@@ -21,6 +22,7 @@ from agent_raw_rag.ingest.sync import AgentReport, Progress, Sync
 from agent_raw_rag.models import Tokenizer
 from agent_raw_rag.sanitize import Options
 from agent_raw_rag.store.connection import Connection
+from agent_raw_rag.store.forget import has_traces, scrub
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.sources import Sources
 from agent_raw_rag.store.totals import totals

@@ -45,8 +45,19 @@ def close_sessions(connection: sqlite3.Connection, session_ids: Iterable[int]) -
     )
 
 
+def set_traces(connection: sqlite3.Connection) -> None:
+    """Note, in the transaction that forgets, that traces are left: in the write-ahead log, in free pages, in derived files."""
+    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('traces', '1')")
+
+
+def has_traces(connection: sqlite3.Connection) -> bool:
+    """Whether something was forgotten and its traces were not removed yet: the process was killed in between."""
+    return connection.execute("SELECT 1 FROM meta WHERE key = 'traces'").fetchone() is not None
+
+
 def scrub(connection: sqlite3.Connection) -> None:
-    """Leave no trace in the write-ahead log or in free pages. Outside a transaction."""
+    """Leave no trace in the write-ahead log or in free pages. Outside a transaction, after the derived files are gone."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.execute("VACUUM")
+    connection.execute("DELETE FROM meta WHERE key = 'traces'")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
