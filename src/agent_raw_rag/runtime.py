@@ -340,7 +340,7 @@ class Runtime:
         row = adapters().get(agent)
         if row is None or row.resume is None or parent_kind == "subagent":
             return None
-        command = row.resume(session.removeprefix(f"{agent}:"))
+        command = row.resume(shlex.quote(session.removeprefix(f"{agent}:")))  # an id may be a file's name
         return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
 
     @cached_property

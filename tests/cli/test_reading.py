@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
-from tests.cli.commands import Environment, given, run
+from tests.cli.commands import Environment, given, run, run_ingest
 from tests.samples import PROJECT
 
 WHY = "why did we drop the retry in the uploader?"
@@ -174,3 +177,13 @@ def test_an_empty_list_of_sessions_says_so(stored: Environment) -> None:
 
 def test_filters_that_nothing_passes_are_told_from_nothing_relevant(stored: Environment) -> None:
     assert given(stored, "search", WHY, "--branch", "nowhere")["notes"] == ["No session passes the filters."]
+
+
+def test_the_command_that_reopens_a_session_runs_nothing_that_a_file_name_says(own: Environment) -> None:
+    folder = next(Path(own["HOME"]).glob(".claude/projects/*"))
+    said = {"type": "user", "uuid": "u1", "sessionId": "odd", "timestamp": "2026-10-05T10:00:00Z", "cwd": "/w/a b"}
+    said["message"] = {"role": "user", "content": "Hello."}  # type: ignore[assignment]
+    (folder / "odd; reboot.jsonl").write_text(json.dumps(said) + "\n", encoding="utf-8")
+    assert run_ingest(own, "-q").exit_code == 0
+    [odd] = [one["resume"] for one in given(own, "sessions") if "reboot" in one["session"]]
+    assert odd == "cd '/w/a b' && claude --resume 'odd; reboot'"
