@@ -12,7 +12,6 @@ from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.totals import AgentTotals, cursors, totals
 from agent_raw_rag.store.vectors import Vectors
 
-
 FEW_WAITING = 64
 """Chunks that may wait for the lexical index: a commit for each appended line would cost more than it gives."""
 
