@@ -146,7 +146,10 @@ class Runtime:
         chosen = self._chosen(agents)
         with self._writing(wait_seconds, "ingest") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder, on_note)
-            return run.run(chosen, again=again, embed=embed)
+            report = run.run(chosen, again=again, embed=embed)
+            if report.backlog < 0:  # no model was asked, but the store knows what waits for one
+                report.backlog = self._backlog(connection)
+        return report
 
     def forget(self, scope: Scope, *, dry_run: bool = False) -> Forgotten:
         """Forget everything in a scope for good, from the text, the vectors and every derived file."""
@@ -349,6 +352,12 @@ class Runtime:
         from agent_raw_rag.search.funnel import Funnel
 
         return Funnel(self.home, lambda: self.reader, lambda: self.encoder, self.settings.search)
+
+    def _backlog(self, connection: Connection) -> int:
+        from agent_raw_rag.store.vectors import Vectors
+
+        space = self._space_name()
+        return Vectors(connection, space).count()[1] if space else 0
 
     def _indexed_up_to(self) -> int:
         return self.funnel.words.index(self.reader).high_water

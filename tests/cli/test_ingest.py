@@ -50,6 +50,13 @@ def test_quiet_shows_no_progress(unread: Environment) -> None:
     assert run_ingest(unread, "--quiet").stderr == ""
 
 
+def test_without_embedding_the_backlog_is_told(tmp_path: Path) -> None:
+    environment = sample_environment(tmp_path, config='[encoder]\nname = "hashing"\n')
+    report = json.loads(run_ingest(environment, "--no-embed", "--json").stdout)
+    assert report["embedded"] == 0
+    assert report["backlog"] == sum(one["chunks"] for one in report["agents"].values()) > 0
+
+
 def test_without_any_logs_it_says_where_it_looked(bare: Environment) -> None:
     result = run_ingest(bare)
     assert result.exit_code == 0

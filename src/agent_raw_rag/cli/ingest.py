@@ -85,8 +85,7 @@ def show_report(report: IngestReport) -> None:
         for name, folders in report.looked_in.items():
             render.line(f"  {name}: {', '.join(render.short_path(folder) for folder in folders) or 'nowhere'}")
     backlog = f", {render.count(report.backlog, 'chunk')} to go" if report.backlog > 0 else ""
-    vectors = f"{render.count(report.embedded, 'vector')} made{backlog}, " if report.backlog >= 0 else ""
-    render.line(f"{vectors}{report.seconds:.1f} s", "dim")
+    render.line(f"{render.count(report.embedded, 'vector')} made{backlog}, {report.seconds:.1f} s", "dim")
     if report.encoder_problem:
         render.finding("warn", report.encoder_problem, "Search goes by words until this is mended.")
 

@@ -92,10 +92,8 @@ def _absolute(text: str, now: datetime) -> tuple[datetime, datetime] | None:
         if _MONTH.fullmatch(text):
             month = _local(datetime.fromisoformat(f"{text}-01"), now.tzinfo)
             return month, _next_month(month)
-        moment = datetime.fromisoformat(text.replace("/", "-")) if "/" not in text else None
+        moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
-        return None
-    if moment is None:
         return None
     moment = moment if moment.tzinfo else _local(moment, now.tzinfo)
     return moment, moment
