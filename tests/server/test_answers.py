@@ -78,6 +78,12 @@ def test_an_answer_keeps_to_its_budget(runtime: Runtime) -> None:
             assert len(runtime.tokenizer.encode(structured)) <= 2 * budget, (tool, budget)
 
 
+def test_a_question_of_any_length_is_answered_within_the_budget(runtime: Runtime) -> None:
+    asked = f"{WHY} " + "padding " * 100_000
+    assert len(json.dumps(answer(runtime, "search", {"query": asked}))) < 50_000
+    assert len(text(call(runtime, "search", {"query": asked, "project_path": "/nowhere"}))) < 5_000
+
+
 def test_a_cut_passage_says_how_to_read_the_rest(runtime: Runtime) -> None:
     result = call(runtime, "search", {"query": WHY, "max_tokens": 200, "top_k": 1})
     passage = result.structured_content["passages"][0] if result.structured_content else {}

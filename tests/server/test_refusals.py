@@ -22,6 +22,8 @@ SEARCH = {"query": "retry"}
     [
         ("search", {}, ["query", "missing"]),
         ("search", {"query": "  "}, ["query is empty"]),
+        ("search", {**SEARCH, "project_path": "a\0b"}, ["is no path"]),
+        ("recent", {"project_path": "/" + "x" * 100_000}, ["100001 characters"]),
         ("search", {"query": 404}, ["query", "404"]),
         ("search", {**SEARCH, "agent": "cursor"}, ["cursor", "Known agents", "antigravity"]),
         ("search", {**SEARCH, "after_date": "2026-13-45"}, ["2026-13-45", "2026-11-30"]),
@@ -92,3 +94,8 @@ def test_whatever_the_arguments_a_call_is_answered_or_refused(
 
     for message in with_client(runtime, use):
         assert not message.startswith("Error executing tool"), message
+
+
+@pytest.mark.parametrize("name", ["agent", "session", "after_date", "role", "top_k", "x" * 100_000])
+def test_a_refusal_does_not_repeat_a_long_argument_at_full_length(runtime: Runtime, name: str) -> None:
+    assert len(refusal(runtime, "search", {**SEARCH, name: "x" * 100_000})) < 2000

@@ -108,7 +108,7 @@ class Funnel:
         if not passages:
             notes.append(_why_nothing(reader, scope))
         projects = [] if passages else [project for project, _, _ in reader.projects()[:30]]
-        return SearchResult(query, passages, ranking.stages, notes, projects)
+        return SearchResult(_short(query), passages, ranking.stages, notes, projects)
 
     def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
@@ -173,6 +173,14 @@ def _why_nothing(reader: Reader, scope: Scope) -> str:
     if sessions is not None and not len(sessions):
         return "No session passes the filters."
     return "Nothing relevant was found."
+
+
+SHOWN_QUERY = 500
+"""Characters of the query that an answer repeats: a pasted log must not come back at full length."""
+
+
+def _short(query: str) -> str:
+    return query if len(query) <= SHOWN_QUERY else f"{query[:SHOWN_QUERY]}…"
 
 
 _NO_ENGLISH = "the embedded model reads English only and the query is in another script"

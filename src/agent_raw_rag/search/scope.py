@@ -11,6 +11,8 @@ from agent_raw_rag.search.dates import instant
 from agent_raw_rag.sources.projects import Projects, normal_path
 from agent_raw_rag.store.reader import Reader, Scope
 
+LONGEST_PATH = 4096
+
 
 def scope_of(
     reader: Reader, *, zone: tzinfo, agents: tuple[str, ...] = (), project: str | None = None, after: str | None = None,
@@ -40,10 +42,19 @@ def scope_of(
 
 def folders(project: str) -> tuple[str, ...]:
     """The folders that a project filter stands for: the repository's root of an existing folder (so that a sub-folder and a
-    linked worktree find their project), and the folder as it was written, for projects that are gone."""
-    path = os.path.abspath(os.path.expanduser(project))
-    real = normal_path(project)
-    return tuple(dict.fromkeys((Projects().of(real).path, real, path)))
+    linked worktree find their project), and the folder as it was written, for projects that are gone.
+
+    Raises:
+        UsageError: no folder can have this name.
+    """
+    if len(project) > LONGEST_PATH:
+        raise UsageError(f"A path of {len(project)} characters is no project.")
+    try:
+        path = os.path.abspath(os.path.expanduser(project))
+        real = normal_path(project)
+        return tuple(dict.fromkeys((Projects().of(real).path, real, path)))
+    except ValueError:  # a NUL, or what cannot be encoded
+        raise UsageError(f"{project!r} is no path.") from None
 
 
 def _role(role: str) -> Role:

@@ -21,9 +21,9 @@ def refusal(failed: ToolError, lag: str | None = None) -> ToolError:
     cause = failed.__cause__
     known = expected(cause) if cause is not None else None
     if isinstance(known, StoreError) and lag:
-        return ToolError(f"{known.message} {lag} Try again in a moment. ({known.code})")
+        return ToolError(f"{_clipped(known.message)} {lag} Try again in a moment. ({known.code})")
     if known is not None:
-        return ToolError(f"{known} ({known.code})")
+        return ToolError(f"{_clipped(str(known))} ({known.code})")
     if isinstance(cause, ValidationError) and not isinstance(failed, UnexpectedToolError):
         return ToolError("\n".join(_wrong(dict(one)) for one in cause.errors(include_url=False)) + " (bad_argument)")
     return failed
@@ -37,7 +37,7 @@ def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> ToolErr
         return None
     near = difflib.get_close_matches(unknown[0], names, 1, 0.5)
     hint = f"Did you mean {near[0]!r}?" if near else f"The arguments are: {', '.join(names)}."
-    return ToolError(f"Unknown argument {unknown[0]!r}. {hint} (bad_argument)")
+    return ToolError(f"Unknown argument {_shown(unknown[0])}. {hint} (bad_argument)")
 
 
 def _wrong(error: dict[str, Any]) -> str:
@@ -45,6 +45,11 @@ def _wrong(error: dict[str, Any]) -> str:
     if error["type"] == "missing":
         return f"{name} is missing."
     return f"{name} is {_shown(error['input'])}. {error['msg']}."
+
+
+def _clipped(message: str) -> str:
+    """A message without the middle of what was passed, if that was very long: its end says what to do."""
+    return message if len(message) <= 1000 else f"{message[:400]}…{message[-400:]}"
 
 
 def _shown(value: object) -> str:
