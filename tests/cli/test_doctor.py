@@ -52,6 +52,12 @@ def test_a_damaged_store_is_an_error(own: Environment) -> None:
     assert any(level == "error" for _, level in findings(own, 1))
 
 
+def test_a_store_that_is_no_database_is_an_error_with_a_way_out(own: Environment) -> None:
+    (Path(own["RAW_RAG_HOME"]) / "raw_rag.db").write_bytes(b"garbage " * 1000)
+    assert "Move the file away" in run(own, "status").stderr
+    assert any("Move the file away" in one["remedy"] for one in findings(own, 1)[("store", "error")])
+
+
 def test_chunks_without_a_vector_are_a_warning(tmp_path: Path) -> None:
     environment = sample_environment(tmp_path, config='[encoder]\nname = "hashing"\n')
     assert run_ingest(environment, "--no-embed", "-q").exit_code == 0

@@ -117,6 +117,8 @@ def test_status_counts_every_agent(stored: Environment) -> None:
         (["recent", "--limit", "0"], 2, "limit_turns"),
         (["show", "claude:none"], 1, "claude:none"),
         (["show", "c"], 1, "no session"),
+        (["show", "codex:019a5b00", "--turn", "0"], 1, "no turn 0"),
+        (["show", "codex:019a5b00", "--turn", "99", "--json"], 1, "Its turns are 1 to"),
         (["sessions", "--agent", "x"], 2, "Known agents"),
         (["status", "--agent", "x"], 2, "Known agents"),
         (["frobnicate"], 2, "frobnicate"),

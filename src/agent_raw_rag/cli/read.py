@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent_raw_rag.cli import options, render
+from agent_raw_rag.errors import NotFoundError
 
 if TYPE_CHECKING:
     from agent_raw_rag.search.browse import ReadTurn, SessionItem
@@ -50,6 +51,9 @@ def show(
     """All turns of a session, whole."""
     result = options.load(config).show(session)
     turns = [one for one in result.turns if turn in (None, one.turn)]
+    if turn is not None and not turns:
+        last = result.turns[-1].turn if result.turns else 0
+        raise NotFoundError(f"The session has no turn {turn}.", hint=f"Its turns are 1 to {last}." if last else "")
     if json:
         given = result.as_json()
         chosen = [one for one in given["turns"] if turn in (None, one["turn"])]
@@ -61,7 +65,7 @@ def show(
     for one in turns:
         show_turn(one)
     if not turns:
-        render.line("It has no such turn." if turn else "It has no turns.")
+        render.line("It has no turns.")
 
 
 def show_turn(turn: ReadTurn, *, with_session: bool = False) -> None:

@@ -13,6 +13,8 @@ from agent_raw_rag.store.migrations import migrate, pending
 BUSY_MS = 10_000
 Connection = sqlite3.Connection
 """An open store, for those who only pass it on."""
+MOVE_AWAY = "Move the file away and run `raw-rag-ingest`: what the agents' logs still hold comes back."
+"""What helps against a damaged store."""
 
 
 def connect(path: str, *, write: bool) -> sqlite3.Connection:
@@ -26,10 +28,9 @@ def connect(path: str, *, write: bool) -> sqlite3.Connection:
     try:
         return _writer(path) if write else _reader(path)
     except sqlite3.Error as error:
-        raise StoreError(
-            f"The store {path} cannot be opened: {error}.",
-            hint="Check the file's owner and disk space; `raw-rag doctor` tells more.",
-        ) from error
+        damaged = not isinstance(error, sqlite3.OperationalError)
+        hint = MOVE_AWAY if damaged else "Check the file's owner and disk space."
+        raise StoreError(f"The store {path} cannot be opened: {error}.", hint=hint) from error
 
 
 def _writer(path: str) -> sqlite3.Connection:
