@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agent_raw_rag.errors import StoreError
-from agent_raw_rag.store.migrations import migrate, pending
+from agent_raw_rag.store.migrations import migrate, newer, pending
 
 BUSY_MS = 10_000
 Connection = sqlite3.Connection
@@ -41,7 +41,7 @@ def _writer(path: str) -> sqlite3.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise StoreError(f"The store's folder {folder} cannot be made: {error.strerror}.") from error
-    connection = _prepared(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
+    connection = _opened(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA secure_delete = ON")
@@ -56,20 +56,24 @@ def _reader(path: str) -> sqlite3.Connection:
             f"There is no store at {path} yet.", hint="Run `raw-rag-ingest` once to read the agents' logs."
         )
     # Not mode=ro: a reader of a WAL database must be able to make the -shm file.
-    connection = _prepared(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
+    connection = _opened(path)
     if pending(connection):
         connection.close()
-        raise StoreError(f"The store {path} has another schema than this program.", hint="Run `raw-rag-ingest` once.")
+        raise StoreError(f"The store {path} has an older schema than this program.", hint="Run `raw-rag-ingest` once.")
     connection.execute("PRAGMA query_only = ON")
     return connection
 
 
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _opened(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -16000")
     connection.row_factory = sqlite3.Row
+    if newer(connection):
+        connection.close()
+        raise StoreError(f"The store {path} was made by a newer version of this program.", hint="Update this one.")
     return connection
 
 

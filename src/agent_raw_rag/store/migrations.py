@@ -122,11 +122,20 @@ CREATE TABLE quarantine (
 
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
+    return not _applied(connection) >= set(NAMES)
+
+
+def newer(connection: sqlite3.Connection) -> bool:
+    """Whether the store has a migration that this program does not know."""
+    return not _applied(connection) <= set(NAMES)
+
+
+def _applied(connection: sqlite3.Connection) -> set[str]:
     try:
         rows = connection.execute("SELECT name FROM _sqlite_migrations WHERE migration_set = ?", (SET,)).fetchall()
     except sqlite3.OperationalError:
-        return True
-    return {name for (name,) in rows} != set(NAMES)
+        return set()
+    return {name for (name,) in rows}
 
 
 def migrate(connection: sqlite3.Connection) -> None:
