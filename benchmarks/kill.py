@@ -48,12 +48,12 @@ def main() -> None:
         whole = time.perf_counter() - began
         killed = 0
         for number in range(asked.rounds):
-            again = ["--rebuild"] if number % 10 == 9 else []
+            again = ["--rebuild"] if number >= 10 else []  # later rounds would find nothing new
             process = subprocess.Popen(
                 [*COMMAND, *again], env=environment(home, wild), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
             try:
-                process.wait(timeout=chance.uniform(0.1, whole))
+                process.wait(timeout=chance.uniform(0.3, max(0.5, 0.8 * whole)))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.wait()

@@ -154,8 +154,18 @@ def _explain(error: ValidationError, file: str) -> str:
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return f"{file}: unknown key {key!r}. {_nearest(str(first['loc'][-1]), _siblings(first['loc']), key.rpartition('.')[0])}"
+        name, place = str(first["loc"][-1]), key.rpartition(".")[0]
+        return f"{file}: unknown key {key!r}. {_elsewhere(name) or _nearest(name, _siblings(first['loc']), place)}"
     return f"{file}: {key or 'a value'}: {first['msg']}."
+
+
+def _elsewhere(name: str) -> str | None:
+    """The hint for a key that stands in the wrong section, or in none."""
+    for section, found in Settings.model_fields.items():
+        kind = found.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and name in kind.model_fields:
+            return f"Did you mean '{section}.{name}'?"
+    return None
 
 
 def _siblings(place: tuple[int | str, ...]) -> tuple[str, ...]:

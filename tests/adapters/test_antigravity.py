@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import plain, sources_in
 
 from agent_raw_rag.adapters import _antigravity_proto as proto
 from agent_raw_rag.adapters._antigravity_place import folder_of, usable
@@ -25,6 +24,7 @@ from agent_raw_rag.ingest.reading import Batch, read_whole
 from agent_raw_rag.models import Action, Outcome, Record, Role, SessionInfo, Shape, Source, Text, Thinking, Turn
 from agent_raw_rag.sources.document import read_document
 from agent_raw_rag.sources.foreign import foreign_sessions, read_session
+from tests.support import plain, sources_in
 
 LOGS = Path(__file__).parents[1] / "logs" / "antigravity"
 EXPECT: dict[str, list[str]] = json.loads((LOGS / "expect.json").read_text(encoding="utf-8"))

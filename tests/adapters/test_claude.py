@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support import line_batches, plain, sources_in, turns_of
 
 from agent_raw_rag.adapters.base import Root
 from agent_raw_rag.adapters.claude import ADAPTER
@@ -37,6 +36,7 @@ from agent_raw_rag.models import (
     Unknown,
 )
 from agent_raw_rag.sources.lines import read_lines
+from tests.support import line_batches, plain, sources_in, turns_of
 
 LOGS = Path(__file__).parents[1] / "logs" / "claude"
 EXPECT: dict[str, list[str]] = json.loads((LOGS / "expect.json").read_text(encoding="utf-8"))

@@ -14,7 +14,6 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support import line_batches, plain, sources_in, turns_of
 
 from agent_raw_rag.adapters._codex_outcome import result_of_output
 from agent_raw_rag.adapters.base import Root
@@ -22,6 +21,7 @@ from agent_raw_rag.adapters.codex import ADAPTER
 from agent_raw_rag.ingest.reading import Batch, Cursor, read_batches, start_cursor
 from agent_raw_rag.models import Action, BadRecord, Image, Outcome, Record, Role, SessionInfo, Source, Text, Turn
 from agent_raw_rag.sources.lines import read_lines
+from tests.support import line_batches, plain, sources_in, turns_of
 
 LOGS = Path(__file__).parents[1] / "logs" / "codex"
 VERSIONS = ("0.29", "0.60", "0.171")

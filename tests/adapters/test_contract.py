@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.samples import SAMPLES
 
 from agent_raw_rag.adapters.base import Adapter
 from agent_raw_rag.adapters.registry import BUILT_IN, adapters
 from agent_raw_rag.models import Record, Shape, Source
 from agent_raw_rag.sources.discover import find_sources
 from agent_raw_rag.sources.samples import lay_out
+from tests.samples import SAMPLES
 
 HOME = "/home/somebody"
 ROWS = [adapters()[name] for name in BUILT_IN]

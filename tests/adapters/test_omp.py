@@ -13,13 +13,13 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support import line_batches, plain, sources_in, turns_of
 
 from agent_raw_rag.adapters.base import Root
 from agent_raw_rag.adapters.omp import ADAPTER
 from agent_raw_rag.ingest.reading import Batch, Cursor, read_batches, start_cursor
 from agent_raw_rag.models import Action, BadRecord, Image, Outcome, Record, Role, SessionInfo, Source, Turn
 from agent_raw_rag.sources.lines import read_lines
+from tests.support import line_batches, plain, sources_in, turns_of
 
 LOGS = Path(__file__).parents[1] / "logs" / "omp"
 VERSIONS = ("omp-18", "pi-0.87", "pi-1.6", "pi-v1")

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import plain, sources_in
 
 from agent_raw_rag.adapters._opencode_items import unquoted
 from agent_raw_rag.adapters.base import Root
@@ -37,6 +36,7 @@ from agent_raw_rag.models import (
 )
 from agent_raw_rag.sources.document import read_document
 from agent_raw_rag.sources.foreign import foreign_sessions, read_session
+from tests.support import plain, sources_in
 
 LOGS = Path(__file__).parents[1] / "logs" / "opencode"
 EXPECT: dict[str, list[str]] = json.loads((LOGS / "expect.json").read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.cli.commands import Environment, run_ingest
 from tests.samples import sample_environment
 

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.cli.commands import Environment, run
 
 from agent_raw_rag.cli.demo import QUESTIONS
+from tests.cli.commands import Environment, run
 
 
 def test_the_demo_answers_three_questions_from_the_logs_of_all_agents(bare: Environment) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.commands import Environment, run, run_ingest
-from tests.samples import sample_environment
 
 from agent_raw_rag.cli.retention import Retention, retention
+from tests.cli.commands import Environment, run, run_ingest
+from tests.samples import sample_environment
 
 
 def findings(environment: Environment, status: int = 0) -> dict[tuple[str, str], list[dict[str, Any]]]:

@@ -90,6 +90,11 @@ def test_a_bad_configuration_is_wrong_use_and_names_the_nearest_key(tmp_path: Pa
     assert "searh" in result.stderr and "search" in result.stderr
 
 
+def test_a_key_outside_its_section_is_told_where_it_belongs(tmp_path: Path) -> None:
+    result = run_ingest(sample_environment(tmp_path, config="top_k = 3\n"))
+    assert result.exit_code == 2 and "search.top_k" in result.stderr
+
+
 def test_an_agent_that_is_switched_off_is_not_read(tmp_path: Path) -> None:
     environment = sample_environment(tmp_path, config='[encoder]\nname = "none"\n[sources.omp]\nenabled = false\n')
     report = json.loads(run_ingest(environment, "--json").stdout)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.cli.commands import Environment, given, run, run_ingest
 from tests.samples import PROJECT
 

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from tests.dump import differences, dump
-from tests.ingest.claude_log import AGENT, folder, in_order, line, lines, said
-from tests.store_support import Ingest
 
 from agent_raw_rag.adapters.registry import adapters
 from agent_raw_rag.chunker import Windows
@@ -17,6 +14,9 @@ from agent_raw_rag.ingest.commit import Committer
 from agent_raw_rag.ingest.sync import Sync
 from agent_raw_rag.store.sources import Sources
 from agent_raw_rag.store.writer import Writer
+from tests.dump import differences, dump
+from tests.ingest.claude_log import AGENT, folder, in_order, line, lines, said
+from tests.store_support import Ingest
 
 LOGS = Path(__file__).parents[1] / "logs"
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.ingest.claude_log import AGENT, folder, lines, said
 from tests.store_support import Ingest
 

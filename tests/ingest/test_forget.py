@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.samples import sample_runtime
-
 from agent_raw_rag.ingest.forget import forget
 from agent_raw_rag.ingest.run import IngestRun
 from agent_raw_rag.models import Ask
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.store.connection import connect
 from agent_raw_rag.store.reader import Scope
+from tests.samples import sample_runtime
 
 
 def builds(runtime: Runtime) -> set[str]:

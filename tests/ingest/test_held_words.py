@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.dump import differences, dump
 from tests.ingest.claude_log import folder, line, lines
 from tests.store_support import Ingest

@@ -8,7 +8,6 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import plain
 
 from agent_raw_rag.adapters.base import Adapter, State
 from agent_raw_rag.ingest import reading
@@ -27,6 +26,7 @@ from agent_raw_rag.models import (
     Turn,
     Unknown,
 )
+from tests.support import plain
 
 
 def parse(record: Record, state: State) -> Iterable[Event]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+
 from tests.dump import differences, dump
 from tests.store_support import Ingest
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.dump import differences, dump
 from tests.store_support import Ingest
 

@@ -7,11 +7,11 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.lexical.corpus import found, numbered
 
 from agent_raw_rag.errors import StoreBusyError, StoreError
 from agent_raw_rag.lexical.documents import LexicalDoc
 from agent_raw_rag.lexical.index import LexicalIndex
+from tests.lexical.corpus import found, numbered
 
 
 def written(folder: Path, texts: list[str], high_water: int, generation: str = "g") -> None:

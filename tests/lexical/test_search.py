@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.lexical.corpus import DOCS, FILTERS, WORDS, found, index_of, numbered
 
 from agent_raw_rag.lexical.documents import LexicalDoc, LexicalFilter
 from agent_raw_rag.lexical.index import LexicalIndex
 from agent_raw_rag.lexical.terms import terms
+from tests.lexical.corpus import DOCS, FILTERS, WORDS, found, index_of, numbered
 
 
 @settings(max_examples=60)

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.process.processes import INGEST, RAW_RAG, environment_of, loaded_after, run
-from tests.samples import PROJECT, sample_environment
 
 from agent_raw_rag.store.lock import writer_lock
+from tests.process.processes import INGEST, RAW_RAG, environment_of, loaded_after, run
+from tests.samples import PROJECT, sample_environment
 
 pytestmark = pytest.mark.process
 

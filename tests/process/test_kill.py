@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.dump import differences, dump
 from tests.process.support import BIN, environment, run
 

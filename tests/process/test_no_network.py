@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.process.support import BIN, environment
 
 LOGS = Path(__file__).parents[1] / "logs/claude/2.1.197"

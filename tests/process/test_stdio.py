@@ -14,10 +14,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import CallToolResult
-from tests.process.processes import SERVER, environment_of, loaded_after, run
-from tests.samples import PROJECT, sample_environment
 
 from agent_raw_rag import __version__
+from tests.process.processes import SERVER, environment_of, loaded_after, run
+from tests.samples import PROJECT, sample_environment
 
 pytestmark = pytest.mark.process
 

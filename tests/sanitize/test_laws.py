@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.sanitize.texts import PLACES
 
 from agent_raw_rag.models import Action, Image, Outcome, Role, Text, Thinking, ToolCall, ToolResult, Turn
 from agent_raw_rag.sanitize import RULES, Options, clean, plant, redact
+from tests.sanitize.texts import PLACES
 
 
 class Bytes:

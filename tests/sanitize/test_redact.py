@@ -7,9 +7,9 @@ import random
 import time
 
 import pytest
-from tests.sanitize.texts import HARMLESS, PLACES
 
 from agent_raw_rag.sanitize import RULES, clean_label, plant, redact
+from tests.sanitize.texts import HARMLESS, PLACES
 
 KEY = plant("«ghp_{a36}»")[1]
 VALUE = plant("«{a24}»")[1]

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
-from tests.samples import PROJECT
 
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.server.app import build
+from tests.samples import PROJECT
 
 Result = TypeVar("Result")
 

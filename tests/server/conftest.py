@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.samples import sample_runtime
 
 from agent_raw_rag.runtime import Runtime
+from tests.samples import sample_runtime
 
 
 @pytest.fixture(scope="session")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from tests.samples import PROJECT, empty_runtime, sample_runtime
-from tests.server.calls import answer, call, text, with_client
 
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.server.text import CUT
+from tests.samples import PROJECT, empty_runtime, sample_runtime
+from tests.server.calls import answer, call, text, with_client
 
 WHY = "why did we drop the retry in the uploader?"
 FENCE = re.compile(r"^<<<history ([0-9a-f]{10})$", re.MULTILINE)

@@ -9,14 +9,14 @@ from pathlib import Path
 import anyio
 import pytest
 from mcp import Client
-from tests.samples import empty_runtime
-from tests.server.calls import text
 
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.server.app import build
 from agent_raw_rag.server.catch_up import CatchUp
 from agent_raw_rag.store.lock import writer_lock
+from tests.samples import empty_runtime
+from tests.server.calls import text
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from tests.server.calls import with_client
 
 from agent_raw_rag import __version__
 from agent_raw_rag.adapters.registry import BUILT_IN
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.server.app import INSTRUCTIONS
 from agent_raw_rag.server.schemas import slim
+from tests.server.calls import with_client
 
 MOST_CHARACTERS = 8000
 PARAMETERS = {

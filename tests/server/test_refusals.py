@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client
-from tests.samples import empty_runtime
-from tests.server.calls import refusal, with_client
 
 from agent_raw_rag.runtime import Runtime
+from tests.samples import empty_runtime
+from tests.server.calls import refusal, with_client
 
 SEARCH = {"query": "retry"}
 

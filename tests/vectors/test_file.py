@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.vectors.rows import DIM, filled, reader, rows_of, vectors_of, writer
 
 from agent_raw_rag.errors import StoreError
 from agent_raw_rag.vectors.cache import VectorCache
 from agent_raw_rag.vectors.layout import VectorRow, file_bytes
+from tests.vectors.rows import DIM, filled, reader, rows_of, vectors_of, writer
 
 
 def ids(cache: VectorCache) -> list[int]:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.vectors.rows import DIM, brute_force, reader, rows_of, vectors_of, writer
 
 from agent_raw_rag.vectors.layout import VectorRow
 from agent_raw_rag.vectors.scan import VectorFilter
+from tests.vectors.rows import DIM, brute_force, reader, rows_of, vectors_of, writer
 
 FILTERS = st.none() | st.builds(
     VectorFilter,

@@ -17,5 +17,6 @@ def to_half(vectors: Vectors) -> list[bytes]:
 def from_half(rows: Sequence[bytes]) -> Vectors:
     """n rows of bytes -> [n, dim], of length 1 again."""
     wide = np.frombuffer(b"".join(rows), np.float16).reshape(len(rows), -1).astype(np.float32)
-    made: Vectors = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
-    return made
+    lengths = np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    unit: Vectors = np.divide(wide, lengths, dtype=np.float32)
+    return unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -42,12 +43,32 @@ def _writer(path: str) -> sqlite3.Connection:
     except OSError as error:
         raise StoreError(f"The store's folder {folder} cannot be made: {error.strerror}.") from error
     connection = _opened(path)
+    if _is_of_0_2(connection):
+        connection.close()
+        _move_aside(path)
+        return _writer(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA secure_delete = ON")
     if pending(connection):
         migrate(connection)
     return connection
+
+
+def _is_of_0_2(connection: sqlite3.Connection) -> bool:
+    """Whether the file is a store of version 0.2, which has the same default place and nothing that could be kept: its turns
+    have no identity, and its vectors no model."""
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return "ingestion_cursors" in names and "_sqlite_migrations" not in names
+
+
+def _move_aside(path: str) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.replace(path + suffix, f"{path}.0.2{suffix}")
+    logging.getLogger("agent_raw_rag").warning(
+        "The store of version 0.2 was moved to %s.0.2; logs are read anew.", path
+    )
 
 
 def _reader(path: str) -> sqlite3.Connection:
