@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -86,7 +87,8 @@ def prepare_ahead(source: Source, cursor: Cursor, options: Options) -> Iterator[
             ours.send(True)
         while (found := _received(ours)) is not None:
             yield found
-            ours.send(True)
+            with suppress(BrokenPipeError, ConnectionResetError):  # it has read all and is gone; what it sent is still here
+                ours.send(True)
     finally:
         ours.close()
         worker.join()
