@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,3 +105,39 @@ def test_no_record_breaks_it_and_the_same_ones_give_the_same_events(row: Adapter
             copy = json.loads(json.dumps(one))
             assert list(row.parse(Record(one), once)) == list(row.parse(Record(copy), again))
             assert one == copy
+
+
+def installed(folder: Path, body: str) -> str:
+    """What the registry says with a package of somebody else's on the path."""
+    info = folder / "their_agent-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-agent\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[agent_raw_rag.adapters]\ntheirs = their_agent:ADAPTER\n", encoding="utf-8")
+    (folder / "their_agent.py").write_text(body, encoding="utf-8")
+    program = (
+        "from agent_raw_rag.adapters.registry import adapters\nfrom agent_raw_rag.errors import RawRagError\n"
+        "try: print(*adapters())\nexcept RawRagError as error: print(error)"
+    )
+    path = os.pathsep.join([str(folder), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_a_row_of_another_package_is_one_of_the_rows(tmp_path: Path) -> None:
+    body = """
+from agent_raw_rag.adapters.base import Adapter
+ADAPTER = Adapter("theirs", "Their agent", lambda env, home: (), lambda root, path: None, lambda r, s: (), lambda s: {})
+"""
+    assert installed(tmp_path, body).split() == [*BUILT_IN, "theirs"]
+
+
+@pytest.mark.parametrize(("body", "said"), [("import nowhere_at_all", "nowhere_at_all"), ("ADAPTER = 3", "no Adapter")])
+def test_a_row_of_another_package_that_is_broken_is_told_as_theirs(tmp_path: Path, body: str, said: str) -> None:
+    answer = installed(tmp_path, body)
+    assert said in answer and "their-agent" in answer

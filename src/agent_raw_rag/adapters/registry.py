@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from agent_raw_rag.adapters.base import Adapter
-from agent_raw_rag.errors import UsageError
+from agent_raw_rag.errors import ConfigError, UsageError
 
 BUILT_IN = ("claude", "codex", "opencode", "omp", "antigravity")
 GROUP = "agent_raw_rag.adapters"
@@ -15,10 +15,14 @@ GROUP = "agent_raw_rag.adapters"
 
 @cache
 def adapters() -> dict[str, Adapter]:
-    """Agent name -> row. Built-in rows cannot be replaced by third-party ones."""
-    rows = {name: _row(import_module(f"agent_raw_rag.adapters.{name}").ADAPTER) for name in BUILT_IN}
+    """Agent name -> row. Built-in rows cannot be replaced by third-party ones.
+
+    Raises:
+        ConfigError: a third-party row cannot be loaded.
+    """
+    rows: dict[str, Adapter] = {name: import_module(f"agent_raw_rag.adapters.{name}").ADAPTER for name in BUILT_IN}
     for point in entry_points(group=GROUP):
-        row = _row(point.load())
+        row = _loaded(point)
         rows.setdefault(row.agent, row)
     return rows
 
@@ -36,7 +40,15 @@ def adapter(agent: str) -> Adapter:
     return rows[agent]
 
 
-def _row(found: object) -> Adapter:
+def _loaded(point: EntryPoint) -> Adapter:
+    """Somebody else's row. Whatever goes wrong in their code is told as theirs."""
+    package = point.dist.name if point.dist else "a package"
+    hint = f"Update or uninstall {package}."
+    try:
+        found = point.load()
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"The adapter {point.name!r} of {package} cannot be loaded: {why}.", hint=hint) from error
     if not isinstance(found, Adapter):
-        raise TypeError(f"An entry point of {GROUP!r} must be an Adapter, not {type(found).__name__}.")
+        raise ConfigError(f"The adapter {point.name!r} of {package} is no Adapter.", hint=hint)
     return found
