@@ -87,7 +87,8 @@ def prepare_ahead(source: Source, cursor: Cursor, options: Options) -> Iterator[
             ours.send(True)
         while (found := _received(ours)) is not None:
             yield found
-            with suppress(BrokenPipeError, ConnectionResetError):  # it has read all and is gone; what it sent is still here
+            # It may have read all and be gone; what it sent is still in the pipe.
+            with suppress(BrokenPipeError, ConnectionResetError):
                 ours.send(True)
     finally:
         ours.close()
