@@ -51,7 +51,7 @@ Session = Annotated[Words, Field(description="Session id")]
 TopK = Annotated[Number, Field(description="Passages at most, 1-100; default 15")]
 Budget = Annotated[Number, Field(description="Token budget of the answer; default 6000")]
 Limit = Annotated[Number, Field(description="1-1000; default 30")]
-Around = Annotated[Number, Field(description="Default 2")]
+Around = Annotated[Number, Field(description="How many turns; default 2")]
 Offset = Annotated[Number, Field(description="Characters of that turn to skip: to read on in a long one")]
 
 
