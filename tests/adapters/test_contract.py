@@ -21,7 +21,7 @@ from agent_raw_rag.sources.discover import find_sources
 from agent_raw_rag.sources.samples import lay_out
 from tests.samples import SAMPLES
 
-HOME = "/home/somebody"
+HOME = "/home/dev"
 ROWS = [adapters()[name] for name in BUILT_IN]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(max_size=8),
