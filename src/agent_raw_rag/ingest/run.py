@@ -16,6 +16,7 @@ from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.ingest.commit import Committer
 from agent_raw_rag.ingest.embed import embed_backlog
 from agent_raw_rag.ingest.feed import feed_lexical
+from agent_raw_rag.ingest.feed_vectors import feed_cache
 from agent_raw_rag.ingest.forget import Forgotten, forget
 from agent_raw_rag.ingest.prepare import AHEAD_BYTES
 from agent_raw_rag.ingest.sync import AgentReport, Progress, Sync
@@ -101,7 +102,7 @@ class IngestRun:
     tokenizer: Tokenizer
     options: IngestOptions
     encoder: Callable[[], Encoder | None]
-    """Asked once, and only if there is something to embed. Raises ModelError."""
+    """The encoder in force; loads its model only when it encodes. Raises ModelError."""
     on_note: Callable[[Note], None] = lambda note: None
 
     def __post_init__(self) -> None:
@@ -154,6 +155,8 @@ class IngestRun:
         shutil.rmtree(lexical_folder(self.home), ignore_errors=True)
         scrub(self.connection)
         self.index()
+        if (encoder := self.encoder()) is not None:
+            feed_cache(self.connection, self.home, encoder.space)
 
     def _progress(self, progress: Progress) -> None:
         self.on_note(Note("read", progress.done, progress.total, progress.agent))

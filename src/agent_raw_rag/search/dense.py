@@ -1,4 +1,4 @@
-"""The dense stage: the query's vector against the mapped cache of its space. Absent, it says why."""
+"""The dense stage: the query's vector against the cache of its space. Absent, it says why."""
 
 from __future__ import annotations
 
