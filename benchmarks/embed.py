@@ -61,7 +61,7 @@ def main() -> None:
         store = Stored(Path(temporary))
         said = [(Role(role), text, None) for _, role, _, text in everything(asked.logs)]
         for start in range(0, len(said), 20):
-            if store.reader.last_chunk() < asked.chunks:
+            if store.chunks() < asked.chunks:
                 store.add_session(f"session-{start}", said[start : start + 20])
         print(json.dumps(measure(store), indent=1))
 

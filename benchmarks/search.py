@@ -58,7 +58,7 @@ def fill(store: Stored, logs: Path, chunks: int) -> None:
     said = [(Role(role) if role != "user" else Role.USER, text) for _, role, _, text in everything(logs)]
     chance = random.Random(1)
     number = 0
-    while store.reader.last_chunk() < chunks:
+    while store.chunks() < chunks:
         turns = []
         for place in range(300):
             role, text = said[chance.randrange(len(said))]
@@ -93,7 +93,7 @@ SCOPES = {
 def measure(store: Stored, questions: list[str]) -> dict[str, Any]:
     encoder = Synthetic()
     funnel = Funnel(store.home, lambda: store.reader, lambda: encoder, Settings().search)
-    found: dict[str, Any] = {"chunks": store.reader.last_chunk()}
+    found: dict[str, Any] = {"chunks": store.chunks()}
     answered = 0
     for name, scope in SCOPES.items():
         times = []

@@ -42,6 +42,10 @@ class Stored:
         ready = prepared(batch, CursorRow("1"), tokenizer(), Options(redact=False))
         self.committer.commit(source, self.committer.sources.add(source), ready)
 
+    def chunks(self) -> int:
+        """How many chunks there are."""
+        return int(self.connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
+
     def index(self, encoder: Callable[[], Encoder | None]) -> None:
         """Bring index and vectors up."""
         feed_lexical(self.reader, self.home)
