@@ -1,6 +1,6 @@
 """Kill test: an ingest of a folder of logs, killed at random moments, ends up as an undisturbed one.
 
-    python benchmarks/kill.py LOGS [--rounds 50]
+    python benchmarks/kill.py LOGS [--kills 50]
 
 Prints one JSON object; ``differences`` must be empty.
 """
@@ -37,7 +37,7 @@ def held(store: Path) -> tuple[dict[str, list[tuple[Any, ...]]], str]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("logs", type=Path)
-    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--kills", type=int, default=50)
     asked = parser.parse_args()
     chance = random.Random(50)
     with tempfile.TemporaryDirectory() as temporary:
@@ -46,8 +46,9 @@ def main() -> None:
         began = time.perf_counter()
         subprocess.run(COMMAND, env=environment(home, calm), check=True, stdout=subprocess.DEVNULL)
         whole = time.perf_counter() - began
-        killed = 0
-        for number in range(asked.rounds):
+        killed = number = 0
+        while killed < asked.kills:
+            number += 1
             again = ["--rebuild"] if number >= 10 else []  # later rounds would find nothing new
             process = subprocess.Popen(
                 [*COMMAND, *again], env=environment(home, wild), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -63,7 +64,7 @@ def main() -> None:
     print(
         json.dumps(
             {
-                "rounds": asked.rounds,
+                "runs": number,
                 "killed": killed,
                 "undisturbed_seconds": whole,
                 "turns": len(found["turns"]),
