@@ -22,10 +22,13 @@ class Ingest:
         self.connection: sqlite3.Connection = connect(str(store / "raw_rag.db"), write=True)
 
     def run(self, *agents: str, again: bool = False, ahead_bytes: int | None = None) -> dict[str, AgentReport]:
-        committer = Committer(Writer(self.connection), Sources(self.connection), tokenizer())
+        committer = self.committer()
         sync = Sync(committer, committer.sources, ahead_bytes=ahead_bytes)
         rows = {name: row for name, row in adapters().items() if not agents or name in agents}
         return {name: sync.run(row, row.roots({}, str(self.home)), again=again) for name, row in rows.items()}
+
+    def committer(self) -> Committer:
+        return Committer(Writer(self.connection), Sources(self.connection), tokenizer())
 
     def added(self, *agents: str) -> Added:
         total = Added()

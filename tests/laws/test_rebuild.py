@@ -62,3 +62,16 @@ def test_steps_between_others_keep_their_place(tmp_path: Path) -> None:
         ingest.run("antigravity", again=again)
         texts = [row["text"] for row in ingest.connection.execute("SELECT text FROM turns ORDER BY ordinal")]
         assert texts == ["first", "second", "third"]
+
+
+def test_a_rebuild_that_was_killed_before_a_log_was_read_is_ended_by_the_next_run(
+    fixtures: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(fixtures / "claude_code", tmp_path / "home/.claude")
+    ingest = Ingest(tmp_path / "home", tmp_path / "store")
+    ingest.run("claude")
+    before = dump(ingest.connection)
+    for source_id in [row[0] for row in ingest.connection.execute("SELECT id FROM sources")]:
+        ingest.committer().start_again(source_id, trusted=True)
+    ingest.run("claude")
+    assert differences(before, dump(ingest.connection)) == []

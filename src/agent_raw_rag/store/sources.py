@@ -112,6 +112,8 @@ class Sources:
         met again is not to be kept."""
         self.connection.execute("DELETE FROM cursors WHERE source_id = ?", (source_id,))
         self.connection.execute("DELETE FROM quarantine WHERE source_id = ?", (source_id,))
+        # Killed before it is read, it must not look unchanged to the next run.
+        self.connection.execute("UPDATE sources SET mtime_ns = NULL WHERE id = ?", (source_id,))
         self.connection.execute(
             "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
             (f"reread {source_id}", "trusted" if trusted else ""),
