@@ -23,6 +23,7 @@ import numpy as np
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Space
 from agent_raw_rag.encode.half import to_half
+from agent_raw_rag.encode.registry import encoder as encoder_of
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.ingest.feed_vectors import feed_cache
 from agent_raw_rag.models import Role
@@ -106,18 +107,15 @@ def measure(store: Stored, questions: list[str]) -> dict[str, Any]:
             answered += name == "all" and bool(result.passages)
         times = sorted(times[5:])
         found[name] = {"p50_ms": statistics.median(times), "p95_ms": times[int(len(times) * 0.95)]}
+    found["rss_mb"] = rss_mb()
+    model = encoder_of("embedded")
+    model.encode_query("warm")
     began = time.perf_counter()
     for question in questions:
-        encoder.encode_query(question)
-    found["query_encoding_ms"] = (time.perf_counter() - began) * 1000 / len(questions)
-    return {
-        **found,
-        "questions": len(questions),
-        "answered": answered,
-        "rss_mb": rss_mb(),
-        "bar_p95_ms": 40,
-        "bar_rss_mb": 300,
-    }
+        model.encode_query(question)
+    found["query_embedding_ms"] = (time.perf_counter() - began) * 1000 / len(questions)
+    bars = {"bar_p95_ms": 40, "bar_rss_mb": 300}
+    return {**found, "rss_with_model_mb": rss_mb(), "questions": len(questions), "answered": answered, **bars}
 
 
 def main() -> None:
