@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from queue import Full, Queue
+from threading import Event, Thread
 from typing import Any
 
 from agent_raw_rag.adapters.base import Adapter
@@ -41,6 +43,10 @@ class Prepared:
     tally: dict[str, int]
     cursor: CursorRow
     whole: bool = False
+
+
+Waiting = Queue[Prepared | OSError | None]
+"""Batches between the pipe and the writer; None is the end."""
 
 
 def prepared(batch: Batch, cursor: CursorRow, tokens: Tokenizer, options: Options) -> Prepared:
@@ -78,48 +84,55 @@ def prepare_ahead(source: Source, cursor: Cursor, options: Options) -> Iterator[
         OSError: the file cannot be opened or read, or the process died.
     """
     spawn = multiprocessing.get_context("spawn")
-    ours, theirs = spawn.Pipe()
+    ours, theirs = spawn.Pipe(duplex=False)
     worker = spawn.Process(target=_work, args=(theirs, source, cursor, options), daemon=True)
     worker.start()
     theirs.close()
+    waiting: Waiting = Queue(WAITING_BATCHES)
+    stopped = Event()
+    receiver = Thread(target=_receive, args=(ours, waiting, stopped), name="prepared", daemon=True)
+    receiver.start()
     try:
-        for _ in range(WAITING_BATCHES):
-            ours.send(True)
-        while (found := _received(ours)) is not None:
+        while (found := waiting.get()) is not None:
+            if isinstance(found, OSError):
+                raise found
             yield found
-            # It may have read all and be gone; what it sent is still in the pipe.
-            with suppress(BrokenPipeError, ConnectionResetError):
-                ours.send(True)
     finally:
-        ours.close()
+        stopped.set()
+        worker.terminate()  # it has ended, or nobody wants the rest; it holds nothing that could be left half done
         worker.join()
+        receiver.join()
+        ours.close()
 
 
-def _received(pipe: Connection[Any, Any]) -> Prepared | None:
-    try:
-        found = pipe.recv()
-    except EOFError:
-        raise OSError("The process that reads ahead died.") from None
-    if isinstance(found, OSError):
-        raise found
-    assert found is None or isinstance(found, Prepared)
-    return found
+def _receive(pipe: Connection[Any, Any], waiting: Waiting, stopped: Event) -> None:
+    """Take prepared batches off the pipe, so that the other process never waits for a commit, only for a full queue."""
+    found: Prepared | OSError | None
+    while not stopped.is_set():
+        try:
+            found = pipe.recv()
+        except (EOFError, OSError):
+            found = OSError("The process that reads ahead died.")
+        while not stopped.is_set():
+            try:
+                waiting.put(found, timeout=0.1)
+                break
+            except Full:
+                continue
+        if not isinstance(found, Prepared):
+            return
 
 
 def _work(pipe: Connection[Any, Any], source: Source, cursor: Cursor, options: Options) -> None:
-    """The other process: prepares a batch for each go-ahead."""
+    """The other process: sends batches, then None, or the error that ended it."""
     _leave_the_terminal()
     try:
         for found in prepare_lines(adapter_of(source.agent), source, cursor, tokenizer(), options):
-            pipe.recv()
             pipe.send(found)
-        pipe.recv()
         pipe.send(None)
     except OSError as error:
-        if not isinstance(error, BrokenPipeError | ConnectionResetError):
+        with suppress(BrokenPipeError, ConnectionResetError):  # the writer has stopped
             pipe.send(error)
-    except EOFError:
-        pass  # the writer has stopped
 
 
 def _leave_the_terminal() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from agent_raw_rag.sanitize.options import Options
@@ -29,6 +30,7 @@ def is_own(name: str, args: Mapping[str, Any], category: Category, options: Opti
     return bool(called) and all(own_name(call, options) for call in called)
 
 
+@lru_cache(maxsize=4096)
 def own_name(name: str, options: Options) -> bool:
     """Whether a tool's full name holds one of our names or begins with one of our servers."""
     plain = _plain(name)
