@@ -28,7 +28,7 @@ from agent_raw_rag.store.sources import CursorRow
 
 AHEAD_BYTES = 24 << 20
 """Less than this is prepared in place: starting a process costs 0.3 s."""
-WAITING_BATCHES = 4
+WAITING_BATCHES = 2
 """So many prepared batches may wait for the writer; bounds memory."""
 
 

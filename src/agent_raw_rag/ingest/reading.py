@@ -24,7 +24,7 @@ from agent_raw_rag.models import (
 from agent_raw_rag.turns import Assembler, Done
 
 BATCH_TURNS = 1000
-BATCH_BYTES = 8 << 20
+BATCH_BYTES = 4 << 20
 """A batch closes after this much of the log: bounds memory, and what a kill can cost."""
 
 HELD_BYTES = 1 << 20
