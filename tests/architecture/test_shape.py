@@ -24,7 +24,6 @@ AGENTS = re.compile(r"claude|codex|opencode|antigravity|\bomp\b|oh[-_ ]my[-_ ]pi
 MAY_NAME_AGENTS = {
     "config.py": "an example in the description of a key",
     "sources/projects.py": "a folder in which worktrees of any agent may lie",
-    "cli/retention.py": "which setting of an agent deletes its logs, for `doctor`",
 }
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from agent_raw_rag.cli.retention import Retention, retention
+from agent_raw_rag.adapters.registry import adapter
+from agent_raw_rag.cli.retention import retention
 from tests.cli.commands import Environment, run, run_ingest
 from tests.samples import sample_environment
 
@@ -98,9 +99,5 @@ def test_how_long_an_agent_keeps_its_logs_is_read_from_its_settings(
 ) -> None:
     if settings is not None:
         (tmp_path / "settings.json").write_text(settings, encoding="utf-8")
-    found = retention("claude", str(tmp_path / "projects"))
-    assert isinstance(found, Retention) and found.days == days
-
-
-def test_an_agent_that_keeps_its_logs_has_no_limit(tmp_path: Path) -> None:
-    assert retention("codex", str(tmp_path)) is None
+    rule = adapter("claude").retention
+    assert rule is not None and retention(rule, str(tmp_path / "projects")).days == days

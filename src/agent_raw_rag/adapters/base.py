@@ -44,6 +44,17 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """Where an agent says after how many days it deletes its own logs."""
+
+    settings: str
+    """A JSON file, relative to a root's path."""
+    key: str
+    days: int
+    """Without the key."""
+
+
+@dataclass(frozen=True, slots=True)
 class Adapter:
     """One agent's row."""
 
@@ -71,6 +82,8 @@ class Adapter:
     """DOCUMENT and DATABASE: puts the records of one session in order and drops superseded ones before ``parse``."""
     families: tuple[Family, ...] = ()
     """DATABASE: preferred first; a session found in one family is not read from the later ones."""
+    retention: Retention | None = None
+    """None: it is not known to delete any."""
     resume: Callable[[str], str] | None = None
     """Native session id -> the command that reopens it."""
 

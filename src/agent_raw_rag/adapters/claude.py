@@ -24,7 +24,7 @@ from agent_raw_rag.adapters._claude_text import WARMUP
 from agent_raw_rag.adapters._claude_tree import go_on, inline_session, pass_over, trail_of_parent
 from agent_raw_rag.adapters._claude_types import TITLES, is_ignored, kind_name
 from agent_raw_rag.adapters._claude_user import Row, first_text, user_messages
-from agent_raw_rag.adapters.base import Adapter, Root, State, digest, mapping, string
+from agent_raw_rag.adapters.base import Adapter, Retention, Root, State, digest, mapping, string
 from agent_raw_rag.models import Event, Message, Record, Role, Shape, Source, Trail, Unknown
 
 _COPIES = frozenset({"journal.jsonl", "resume-head.jsonl"})
@@ -214,5 +214,6 @@ ADAPTER = Adapter(
     folder=lambda folder: roots({"CLAUDE_CONFIG_DIR": folder}, ""),
     environment=("CLAUDE_CONFIG_DIR",),
     formats=("1.0", "2.0", "2.1"),
+    retention=Retention("../settings.json", "cleanupPeriodDays", 30),
     resume=_resume,
 )

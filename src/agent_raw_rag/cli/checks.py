@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_raw_rag.adapters.base import Adapter
+from agent_raw_rag.adapters.base import Retention as Rule
 from agent_raw_rag.cli.retention import retention
 from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.runtime import Runtime, expected
@@ -45,7 +47,8 @@ def examine(runtime: Runtime) -> list[Finding]:
     for name, (adapter, roots) in runtime.agents().items():
         folders = [root.path for root in roots if os.path.isdir(root.path)]
         findings += _agent(name, adapter.title, [root.path for root in roots], folders, status)
-        findings += _retention(name, adapter.title, folders, status)
+        if adapter.retention is not None:
+            findings += [_retention(adapter, adapter.retention, folder, status) for folder in folders]
     return findings
 
 
@@ -141,14 +144,12 @@ def _agent(
                       "Nothing to do: the rest of those logs is stored.")  # fmt: skip
 
 
-def _retention(name: str, title: str, folders: list[str], status: StatusReport | None) -> Iterator[Finding]:
-    for folder in folders:
-        rule = retention(name, folder)
-        if rule is None:
-            continue
-        read = status.agents[name].last_read if status and name in status.agents else None
-        text = f"{title} deletes its logs after {rule.days} days ({rule.source}); what was read before stays stored"
-        if read is None:
-            yield Finding("warn", name, f"{text}; nothing was read yet", f"raw-rag-ingest --agent {name}")
-        else:
-            yield Finding("ok", name, f"{text}; last read {read[:10]}")
+def _retention(adapter: Adapter, rule: Rule, folder: str, status: StatusReport | None) -> Finding:
+    name, found = adapter.agent, retention(rule, folder)
+    read = status.agents[name].last_read if status and name in status.agents else None
+    text = (
+        f"{adapter.title} deletes its logs after {found.days} days ({found.source}); what was read before stays stored"
+    )
+    if read is None:
+        return Finding("warn", name, f"{text}; nothing was read yet", f"raw-rag-ingest --agent {name}")
+    return Finding("ok", name, f"{text}; last read {read[:10]}")

@@ -6,8 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 
-_RULES = {"claude": ("../settings.json", "cleanupPeriodDays", 30)}
-"""Agent -> (settings file relative to its folder of logs, key, days without it)."""
+from agent_raw_rag.adapters.base import Retention as Rule
 
 
 @dataclass(frozen=True)
@@ -18,12 +17,10 @@ class Retention:
     source: str
 
 
-def retention(agent: str, folder: str) -> Retention | None:
-    """The rule for an agent's folder of logs; None: it is not known to delete any."""
-    if agent not in _RULES:
-        return None
-    relative, key, default = _RULES[agent]
-    file = os.path.normpath(os.path.join(folder, relative))
+def retention(rule: Rule, folder: str) -> Retention:
+    """What the rule of an agent's row says for one of its folders of logs."""
+    key = rule.key
+    file = os.path.normpath(os.path.join(folder, rule.settings))
     try:
         with open(file, encoding="utf-8") as stream:
             settings = json.load(stream)
@@ -32,4 +29,4 @@ def retention(agent: str, folder: str) -> Retention | None:
     days = settings.get(key) if isinstance(settings, dict) else None
     if isinstance(days, int) and not isinstance(days, bool):
         return Retention(days, f"{key} in {file}")
-    return Retention(default, f"by default; {key} in {file} changes it")
+    return Retention(rule.days, f"by default; {key} in {file} changes it")
