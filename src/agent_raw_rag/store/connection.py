@@ -90,7 +90,7 @@ def _opened(path: str) -> sqlite3.Connection:
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute("PRAGMA cache_size = -16000")
+    connection.execute("PRAGMA cache_size = -8000")
     connection.row_factory = sqlite3.Row
     if newer(connection):
         connection.close()
