@@ -62,8 +62,6 @@ class SearchSettings(_Section):
     top_k: Annotated[int, Field(ge=1, le=100)] = Field(15, description="Hits of an answer, at most.")
     max_tokens: Annotated[int, Field(ge=200, le=100_000)] = Field(6000, description="Token budget of an answer.")
     dense_weight: Share = Field(0.55, description="Share of the dense score in the fusion; the rest is lexical.")
-    rerank_threshold: Share = Field(0.5, description="Hits whose rerank probability is lower are dropped.")
-    rerank_fallback: Annotated[int, Field(ge=0)] = Field(3, description="So many hits stay if all are below it.")
     time_order: bool = Field(True, description="Show passages oldest first; false: best first.")
     whole_turns: bool = Field(True, description="Show the whole turns that a hit touches; false: the window's text.")
     once: bool = Field(True, description="Show a turn once, however many hits touch it.")

@@ -30,7 +30,7 @@ def test_the_demo_as_json_has_the_ingest_and_the_searches(bare: Environment) -> 
 def test_the_demo_leaves_nothing_behind(bare: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))  # the demo runs in this process; TMPDIR was read already
     assert run(bare, "demo").exit_code == 0
     assert list(scratch.iterdir()) == []
     assert not (Path(bare["RAW_RAG_HOME"]) / "raw_rag.db").exists()

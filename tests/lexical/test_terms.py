@@ -98,7 +98,7 @@ def test_case_never_loses_a_plain_word(text: str) -> None:
 def test_the_cache_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     text = " ".join(f"word{n}" for n in range(300))
     expected = [term for word in text.split() for term in word_terms(word)]
-    monkeypatch.setattr(module, "CACHE_PIECES", 100)
+    monkeypatch.setattr(module, "CACHE_PIECES", 100)  # a bound, not a part: 65,536 words would test nothing more
     assert terms(text) == expected
     assert len(module._CACHE) <= 100 < CACHE_PIECES
 

@@ -35,14 +35,9 @@ def merge_whole(changes: Changes, session: SessionRow, read: list[bytes]) -> Non
     rows = changes.writer.turns_of(session.id)
     by_key = {row.key: row for row in rows}
     order = merge_order([row.key for row in rows], [key for key in read if key in by_key])
-    exchange = 0
-    for ordinal, key in enumerate(order, start=1):
-        row = by_key[key]
-        exchange += row.role in (Role.USER, Role.TASK)
-        if (row.ordinal, row.exchange) != (ordinal, exchange):
-            changes.writer.renumber(row.id, ordinal, exchange)
-            changes.touch(session.id, min(ordinal, row.ordinal))
-    session.exchange = exchange
+    session.exchange, changed = _renumber(changes.writer, [by_key[key] for key in order])
+    if changed is not None:
+        changes.touch(session.id, changed)
 
 
 def reorder(writer: Writer, session: SessionRow, source_id: int, *, by_place: bool) -> int | None:
@@ -57,12 +52,8 @@ def reorder(writer: Writer, session: SessionRow, source_id: int, *, by_place: bo
     by_key = {row.key: row for row in rows}
     order = [by_key[key] for key in merge_order([row.key for row in rows], [row.key for row in placed])]
     numbers = {row.ordinal: number for number, row in enumerate(order, start=1)}
-    exchange, changed = 0, None
-    for number, row in enumerate(order, start=1):
-        exchange += row.role in (Role.USER, Role.TASK)
-        if (row.ordinal, row.exchange) != (number, exchange):
-            writer.renumber(row.id, number, exchange)
-            changed = changed or min(number, row.ordinal)
+    exchange, changed = _renumber(writer, order)
+    for row in order:
         parent = row.branch_from and numbers.get(row.branch_from)
         if parent != row.branch_from:
             writer.set_branch(row.id, parent)
@@ -71,6 +62,17 @@ def reorder(writer: Writer, session: SessionRow, source_id: int, *, by_place: bo
     session.turns, session.exchange = len(order), exchange
     writer.save_session(session)
     return changed
+
+
+def _renumber(writer: Writer, order: list[TurnRow]) -> tuple[int, int | None]:
+    """Give turns their numbers and exchanges in this order. Returns the last exchange and the first number that changed."""
+    exchange, changed = 0, None
+    for number, row in enumerate(order, start=1):
+        exchange += row.role in (Role.USER, Role.TASK)
+        if (row.ordinal, row.exchange) != (number, exchange):
+            writer.renumber(row.id, number, exchange)
+            changed = min(changed or number, number, row.ordinal)
+    return exchange, changed
 
 
 def _place(row: TurnRow) -> tuple[int, int]:

@@ -28,6 +28,11 @@ LEAST_COSINE = 0.56
 LEAST_COSINE_ALONE = 0.65
 """The same for a query none of whose words occurs anywhere: letters without sense come as near as 0.635."""
 
+RERANK_THRESHOLD = 0.5
+"""Hits whose rerank score is a probability below this are dropped,"""
+RERANK_FALLBACK = 3
+"""but so many stay if all are."""
+
 
 class FunnelSettings(Protocol):
     """What the funnel asks of the settings."""
@@ -40,16 +45,6 @@ class FunnelSettings(Protocol):
     @property
     def dense_weight(self) -> float:
         """Share of the dense score."""
-        ...
-
-    @property
-    def rerank_threshold(self) -> float:
-        """Least probability."""
-        ...
-
-    @property
-    def rerank_fallback(self) -> int:
-        """Hits that stay if all are below it."""
         ...
 
     @property
@@ -149,8 +144,8 @@ class Funnel:
         ranking.rerank = dict(zip(ids, scores, strict=True))
         by_score = sorted(ranking.order, key=lambda pair: (-ranking.rerank[pair[0]], -pair[1], pair[0]))
         if self.reranker.is_probability:
-            likely = [pair for pair in by_score if ranking.rerank[pair[0]] >= self.settings.rerank_threshold]
-            by_score = likely or by_score[: self.settings.rerank_fallback]
+            likely = [pair for pair in by_score if ranking.rerank[pair[0]] >= RERANK_THRESHOLD]
+            by_score = likely or by_score[:RERANK_FALLBACK]
         ranking.order = by_score
         ranking.stages.append(f"rerank: {len(ids)} by {self.reranker.name}")
 
