@@ -18,9 +18,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 from layout import environment
 
 UUID = re.compile(rb"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
@@ -124,11 +126,17 @@ print(json.dumps({"seconds": seconds, "rss_mb": usage.ru_maxrss / 1024,
 
 
 def product(home: Path, store: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD], env=environment(home, store), check=True, stdout=subprocess.PIPE
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    """An ingest in a process of its own: what it prints, and the peak of its whole process tree, sampled."""
+    process = psutil.Popen([sys.executable, "-c", CHILD], env=environment(home, store), stdout=subprocess.PIPE)
+    peak = 0
+    while process.poll() is None:
+        with suppress(psutil.Error):
+            tree = [process, *process.children(recursive=True)]
+            peak = max(peak, sum(one.memory_info().rss for one in tree))
+        time.sleep(0.05)
+    assert process.returncode == 0 and process.stdout is not None
+    found: dict[str, Any] = json.loads(process.stdout.read())
+    return {**found, "tree_rss_mb": peak / (1 << 20)}
 
 
 def first_ingest(lines: list[bytes], folder: Path, megabytes: float) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class System:
     """The interface that the scorer asks for: one conversation each."""
 
     stage: str
+    nearest: list[float]
+    """The cosine of each question's nearest window: what abstention has to leave alone."""
 
     def index(self, docs: list[dict[str, Any]]) -> None:
         self.folder = tempfile.TemporaryDirectory()
@@ -64,6 +66,7 @@ class System:
 
     def search(self, query: str, k: int) -> list[list[str]]:
         ranking, chunks = self.funnel.rank(query, Scope(), self.store.reader)
+        self.nearest += sorted(ranking.dense.values())[-1:]
         found = [chunks[chunk_id] for chunk_id, _ in ranking.order[:k]]
         return [self.ids[chunk.first_turn - 1 : chunk.last_turn] for chunk in found]
 
@@ -74,6 +77,11 @@ class System:
 
 def rounded(row: dict[str, float]) -> dict[str, float]:
     return {key: round(value, 4) for key, value in row.items()}
+
+
+def spread(cosines: list[float]) -> dict[str, float]:
+    ordered = sorted(cosines)
+    return {f"p{share}": round(ordered[len(ordered) * share // 100], 3) for share in (1, 5, 7, 10, 50) if ordered}
 
 
 def main() -> None:
@@ -87,10 +95,13 @@ def main() -> None:
     docs, queries, skipped = scorer.load_locomo()
     found: dict[str, Any] = {"turns": len(docs), "questions": len(queries), "left_out": skipped}
     for stage in asked.stages.split(","):
-        result = scorer.evaluate(lambda stage=stage: System(stage), docs, queries, ks=(1, 3, 5, 10, 15))
+        nearest: list[float] = []
+        result = scorer.evaluate(
+            lambda stage=stage, nearest=nearest: System(stage, nearest), docs, queries, ks=(1, 3, 5, 10, 15)
+        )
         types = {kind: rounded(row) for kind, row in result["by_type"].items()}
         times = {name: result[name] for name in ("search_ms_p50", "search_ms_p95")}
-        found[stage] = {**rounded(result["overall"]), **times, "by_type": types}
+        found[stage] = {**rounded(result["overall"]), **times, "nearest": spread(nearest), "by_type": types}
     text = json.dumps(found, indent=1)
     if asked.json:
         asked.json.write_text(text + "\n", encoding="utf-8")

@@ -17,6 +17,7 @@ from typing import Any
 from layout import environment, lay_out
 
 from agent_raw_rag.runtime import Ask, Runtime
+from agent_raw_rag.store.reader import Scope
 
 QUESTIONS = Path(__file__).with_name("questions.txt").read_text("utf-8").splitlines()
 NONSENSE = ("zxqv glorp blarf", "qwfpgj zyxwvut", "flibbertigibbet snorkelwhacker")
@@ -26,6 +27,12 @@ def ask(runtime: Runtime, question: str) -> list[float]:
     return [passage.scores.fused for passage in runtime.search(question, Ask(), top_k=15).passages]
 
 
+def nearest(runtime: Runtime, question: str) -> float | None:
+    """The cosine of the nearest chunk: what abstention has to see through. None without vectors."""
+    hits, _ = runtime.funnel.dense.search(question, Scope(), runtime.reader, 1)
+    return max((round(cosine, 3) for _, cosine in hits), default=None)
+
+
 def measure(runtime: Runtime) -> dict[str, Any]:
     silent = [question for question in QUESTIONS if not ask(runtime, question)]
     return {
@@ -33,6 +40,7 @@ def measure(runtime: Runtime) -> dict[str, Any]:
         "answered": len(QUESTIONS) - len(silent),
         "unanswered": silent,
         "nonsense_answered": [question for question in NONSENSE if ask(runtime, question)],
+        "nonsense_nearest": {question: nearest(runtime, question) for question in NONSENSE},
     }
 
 
