@@ -21,7 +21,7 @@ from typing import Any
 
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Encoder
-from agent_raw_rag.encode.registry import encoder as encoder_of
+from agent_raw_rag.encode.embedded import EmbeddedEncoder
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.store.reader import Scope
@@ -34,7 +34,7 @@ WEIGHTS = {"lexical": 0.0, "dense": 1.0, "fused": None}
 
 @cache
 def encoder() -> Encoder:
-    return encoder_of("embedded")
+    return EmbeddedEncoder()
 
 
 @dataclass

@@ -16,18 +16,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
-from agent_raw_rag.errors import ConfigError, RawRagError, StoreError, UsageError
+from agent_raw_rag.errors import ConfigError, UsageError
 from agent_raw_rag.models import Ask, ProjectItem
+from agent_raw_rag.runtime.expected import expected
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from agent_raw_rag.adapters.base import Adapter, Root
     from agent_raw_rag.config import Settings
-    from agent_raw_rag.encode.base import Encoder
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestOptions, IngestReport, Note
     from agent_raw_rag.models import Tokenizer
+    from agent_raw_rag.runtime.models import Models
+    from agent_raw_rag.runtime.spaces import VectorSpaces
     from agent_raw_rag.search.browse import Browser, SessionItem, TurnsResult
     from agent_raw_rag.search.funnel import Funnel
     from agent_raw_rag.search.result import SearchResult
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.store.rows import SessionRow
 
 ALL_PROJECTS = "*"
-__all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime"]
+__all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime", "expected"]
 
 
 @dataclass
@@ -71,17 +73,18 @@ class Runtime:
         return tokenizer()
 
     @cached_property
-    def encoder(self) -> Encoder | None:
-        """The encoder in force; None: lexical search only.
+    def models(self) -> Models:
+        """Encoders and rerankers, as the settings and the store's spaces mean them."""
+        from agent_raw_rag.runtime.models import Models
 
-        Raises:
-            ModelError: its files are missing or damaged.
-        """
-        from agent_raw_rag.encode.registry import encoder
+        return Models(self.settings, self.environment)
 
-        name = self.settings.encoder.name
-        with self._loading:
-            return None if name == "none" else encoder("embedded" if name == "auto" else name)
+    @cached_property
+    def spaces(self) -> VectorSpaces:
+        """The vector spaces of the store: filling, listing, dropping them, and the encoder of the one that is searched."""
+        from agent_raw_rag.runtime.spaces import VectorSpaces
+
+        return VectorSpaces(self.home, self.settings, self.models, lambda: self.reader)
 
     @property
     def reader(self) -> Reader:
@@ -145,10 +148,12 @@ class Runtime:
 
         chosen = self._chosen(agents)
         with self._writing(wait_seconds, "ingest") as connection:
-            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder, on_note)
-            report = run.run(chosen, again=again, embed=embed)
-            if report.backlog < 0:  # no model was asked, but the store knows what waits for one
-                report.backlog = self._backlog(connection)
+            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, on_note)
+            report = run.run(chosen, again=again)
+        if embed:
+            self.spaces.embed(report, on_note)
+        else:
+            report.backlog = self.spaces.backlog()
         return report
 
     def forget(self, scope: Scope, *, dry_run: bool = False) -> Forgotten:
@@ -156,7 +161,7 @@ class Runtime:
         from agent_raw_rag.ingest.run import IngestRun
 
         with self._writing(10.0, "forget") as connection:
-            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder)
+            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options)
             return run.forget(scope, dry_run=dry_run)
 
     def forget_scope(self, ask: Ask) -> Scope:
@@ -198,9 +203,9 @@ class Runtime:
     @contextmanager
     def _writing(self, wait_seconds: float, purpose: str) -> Iterator[Connection]:
         from agent_raw_rag.store.connection import connect
-        from agent_raw_rag.store.lock import writer_lock
+        from agent_raw_rag.store.lock import WRITER, lock
 
-        with writer_lock(self.home, wait_seconds=wait_seconds, purpose=purpose):
+        with lock(self.home, WRITER, wait_seconds=wait_seconds, purpose=purpose):
             connection = connect(self.settings.store_path(), write=True)
             try:
                 yield connection
@@ -287,7 +292,7 @@ class Runtime:
             self.reader,
             self.settings.store_path(),
             __version__,
-            self._space_name(),
+            self.spaces.facts(),
             self._indexed_up_to(),
             agent,
             self.zone,
@@ -351,35 +356,10 @@ class Runtime:
         """The ranking stages over this store."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(self.home, lambda: self.reader, lambda: self.encoder, self.settings.search)
-
-    def _backlog(self, connection: Connection) -> int:
-        from agent_raw_rag.store.vectors import Vectors
-
-        space = self._space_name()
-        return Vectors(connection, space).count()[1] if space else 0
+        return Funnel(self.home, lambda: self.reader, self.spaces.encoder, self.settings.search)
 
     def _indexed_up_to(self) -> int:
         return self.funnel.words.index(self.reader).high_water
-
-    def _space_name(self) -> str | None:
-        from agent_raw_rag.encode.registry import space
-
-        name = self.settings.encoder.name
-        return None if name == "none" else space("embedded" if name == "auto" else name).name
-
-
-def expected(error: BaseException) -> RawRagError | None:
-    """The expected error that an exception is, or stands for: a store that is damaged, locked or without room.
-    None: it is a bug, and is to look like one."""
-    if isinstance(error, RawRagError):
-        return error
-    if type(error).__module__ == "sqlite3":
-        return StoreError(f"The store cannot be used: {error}.", hint="`raw-rag doctor` tells more.")
-    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-        where = f"{error.filename}: " if error.filename else ""
-        return StoreError(f"{where}{error.strerror or error}.", hint="Check permissions and disk space.")
-    return None
 
 
 def _agent_names() -> tuple[str, ...]:
