@@ -1,20 +1,16 @@
-"""JSON to an inference server and back, or a ModelError that says what it answered and what to do.
-
-Environment variables and ``.netrc`` are not looked at (``trust_env`` off): no proxy sees the texts that was not meant to, and no
-password file adds a header. Redirects are not followed, so that a key reaches only the host it was given for.
-"""
+"""JSON to an inference server and back, or a ModelError that says what it answered and what to do."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from agent_raw_rag.encode.http_connection import Connection
 from agent_raw_rag.encode.http_patience import CONNECT_SECONDS, Circuit, Patience, Timing, wait_seconds
-from agent_raw_rag.encode.http_url import server_root, shown
+from agent_raw_rag.encode.http_url import shown
 from agent_raw_rag.errors import ModelError
 
 if TYPE_CHECKING:
@@ -45,24 +41,18 @@ class _PassingError(ModelError):
 
 
 class HttpClient:
-    """One server, asked with one kind of patience. Safe to use from several threads.
-
-    The key is read from the named environment variable at each call and kept nowhere.
-    """
+    """One server, asked with one kind of patience; several may share a connection. Safe to use from several threads."""
 
     def __init__(
-        self, url: str, patience: Patience, *, key_variable: str = "", environment: Mapping[str, str],
-        max_bytes: int = MAX_ANSWER_BYTES, timing: Timing | None = None,
+        self, connection: Connection, patience: Patience, *, max_bytes: int = MAX_ANSWER_BYTES,
+        timing: Timing | None = None,
     ) -> None:  # fmt: skip
-        self.root = server_root(url)
+        self.root = connection.root
+        self._connection = connection
         self._patience = patience
-        self._key_variable = key_variable
-        self._environment = environment
         self._max_bytes = max_bytes
         self._timing = timing or Timing()
         self._circuit = Circuit(self._timing.clock)
-        self._lock = Lock()
-        self._opened: httpx2.Client | None = None
 
     def get(self, path: str) -> Any:
         """What the server answers. Raises as ``post``."""
@@ -77,13 +67,6 @@ class HttpClient:
         """
         return self._ask("POST", path, json.dumps(body, separators=(",", ":")).encode("ascii"))
 
-    def close(self) -> None:
-        """Give the connections back. The next call opens new ones."""
-        with self._lock:
-            opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.close()
-
     # ------------------------------------------------------------ attempts
 
     def _ask(self, method: str, path: str, body: bytes | None) -> Any:
@@ -96,7 +79,7 @@ class HttpClient:
             self._circuit.open(self._patience.pause_seconds, error.message)
             raise ModelError(error.message, hint=error.hint) from error
         self._circuit.close()
-        return _parsed(answer, f"{self.root}{path}")
+        return self._parsed(answer, path)
 
     def _persist(self, method: str, path: str, body: bytes | None) -> bytes:
         """The answer's bytes, after as many attempts as the patience allows."""
@@ -115,11 +98,11 @@ class HttpClient:
     def _attempt(self, method: str, path: str, body: bytes | None, until: float) -> bytes:
         import httpx2
 
-        headers = self._headers()
+        headers = self._connection.headers()
         left = max(0.05, until - self._timing.clock())
         timeout = httpx2.Timeout(min(self._patience.timeout_seconds, left), connect=min(CONNECT_SECONDS, left))
         try:
-            with self._client().stream(
+            with self._connection.client().stream(
                 method, self.root + path, content=body, headers=headers, timeout=timeout
             ) as response:
                 content = self._read(response, until)
@@ -158,51 +141,26 @@ class HttpClient:
                 f"{where} redirects to {target}, which is not followed.", status=status, hint="Configure the new url."
             )
         if status in (401, 403):
-            raise RefusedError(f"{where} refuses the key: status {status}.", status=status, hint=self._key_hint())
+            raise RefusedError(
+                f"{where} refuses the key: status {status}.", status=status, hint=self._connection.key_hint
+            )
         raise RefusedError(f"{where} answered with status {status}{self._quoted(content)}.", status=status)
 
-    # ------------------------------------------------------------ connection and key
-
-    def _client(self) -> httpx2.Client:
-        import httpx2
-
-        with self._lock:
-            if self._opened is None:
-                self._opened = httpx2.Client(
-                    trust_env=False, follow_redirects=False, headers={"accept-encoding": "identity"}
-                )
-            return self._opened
-
-    def _headers(self) -> dict[str, str]:
-        key, kind = self._key(), {"content-type": "application/json", "accept": "application/json"}
-        return {**kind, "authorization": f"Bearer {key}"} if key else kind
-
-    def _key(self) -> str:
-        """The key; empty: none is configured."""
-        if not self._key_variable:
-            return ""
-        key = self._environment.get(self._key_variable, "").strip()
-        if not key:
-            raise ModelError(
-                f"The environment variable {self._key_variable} is not set: it should hold the key of {self.root}.",
-                hint="Set it where the agent or the service is started, or remove key_variable.",
-            )
-        if not (key.isascii() and key.isprintable()):
-            raise ModelError(
-                f"The environment variable {self._key_variable} holds characters that no key has.", hint="Set it again."
-            )
-        return key
-
-    def _key_hint(self) -> str:
-        if self._key_variable:
-            return f"Check the environment variable {self._key_variable}."
-        return "Set key_variable to the name of the environment variable that holds the key."
+    def _parsed(self, content: bytes, path: str) -> Any:
+        """JSON -> values. ``NaN``, which some servers write, is read, so that what is wrong can be said."""
+        try:
+            return orjson.loads(content)
+        except orjson.JSONDecodeError:
+            try:
+                return json.loads(content)
+            except (ValueError, RecursionError) as error:
+                start = self._connection.masked(" ".join(content[:200].decode("utf-8", "replace").split()))[:60]
+                message = f"The inference server {self.root} did not answer in JSON to {path}: {start!r}."
+                raise ModelError(message, hint="Check that the url is that of an inference server.") from error
 
     def _quoted(self, content: bytes) -> str:
         """What the server said of itself, short and on one line; a key that it repeats is masked."""
-        text = " ".join(_said(content).split())
-        key = self._key()
-        text = text.replace(key, "…") if key else text
+        text = self._connection.masked(" ".join(_said(content).split()))
         return f" ({text[:_QUOTED_CHARS]})" if text else ""
 
 
@@ -217,20 +175,6 @@ def _said(content: bytes) -> str:
     if isinstance(found, dict):
         found = found.get("message")
     return found if isinstance(found, str) else text
-
-
-def _parsed(content: bytes, where: str) -> Any:
-    """JSON -> values. ``NaN``, which some servers write, is read, so that what is wrong can be said."""
-    try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError:
-        try:
-            return json.loads(content)
-        except (ValueError, RecursionError) as error:
-            start = " ".join(content[:60].decode("utf-8", "replace").split())
-            raise ModelError(
-                f"{where} did not answer in JSON: {start!r}.", hint="Check that the url is that of an inference server."
-            ) from error
 
 
 def _reason(error: Exception) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 
 from agent_raw_rag.encode.base import Space, Vectors
 from agent_raw_rag.encode.http_client import HttpClient
+from agent_raw_rag.encode.http_connection import Connection
 from agent_raw_rag.encode.http_models import offered, only_model
 from agent_raw_rag.encode.http_parts import batches, in_halves, sendable
 from agent_raw_rag.encode.http_patience import Patience, Timing
@@ -53,10 +54,10 @@ class HttpEncoder:
         environment: Mapping[str, str], timing: Timing | None = None,
     ) -> None:  # fmt: skip
         """Raises ConfigError for a url that is none."""
+        self._connection = Connection(url, key_variable=key_variable, environment=environment)
         long = Patience(timeout_seconds, timeout_seconds * (retries + 1), retries)
-        brief = Patience(query_seconds, query_seconds)
-        self._long = HttpClient(url, long, key_variable=key_variable, environment=environment, timing=timing)
-        self._brief = HttpClient(url, brief, key_variable=key_variable, environment=environment, timing=timing)
+        self._long = HttpClient(self._connection, long, timing=timing)
+        self._brief = HttpClient(self._connection, Patience(query_seconds, query_seconds), timing=timing)
         self._asked = Asked(model, dim, instruction, revision, ask_dim)
         self._batch_texts, self._batch_chars = batch_texts, batch_chars
         self._lock = Lock()
@@ -96,8 +97,7 @@ class HttpEncoder:
 
     def close(self) -> None:
         """Give the connections back."""
-        self._long.close()
-        self._brief.close()
+        self._connection.close()
 
     # ------------------------------------------------------------ requests
 
@@ -121,7 +121,7 @@ class HttpEncoder:
         body: dict[str, Any] = {"model": model, "input": list(texts), "encoding_format": "float"}
         if self._asked.ask_dim and self._asked.dim:
             body["dimensions"] = self._asked.dim
-        rows = read_vectors(client.post("/v1/embeddings", body), len(texts))
+        rows = read_vectors(client.post("/v1/embeddings", body), len(texts), client.root)
         if dim and rows and len(rows[0]) != dim:
             raise ModelError(
                 f"The embedding server {client.root} answered with {len(rows[0])} dimensions, but {dim} are expected of "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +36,7 @@ def offered(client: HttpClient) -> list[Offered]:
         return _of_tei(client)
     items = answer.get("data") if isinstance(answer, dict) else None
     named = [item for item in items or [] if isinstance(item, dict) and isinstance(item.get("id"), str)]
-    return [Offered(item["id"], str(item.get("owned_by", ""))) for item in named]
+    return [Offered(_name(item["id"]), str(item.get("owned_by", ""))) for item in named]
 
 
 def only_model(models: Sequence[Offered], word: str, key: str) -> Offered:
@@ -49,6 +50,11 @@ def only_model(models: Sequence[Offered], word: str, key: str) -> Offered:
         return fitting[0]
     names = ", ".join(sorted(model.name for model in fitting or models)[:8]) or "none by name"
     raise ModelError(f"The inference server offers {names}: it is not clear which model is meant.", hint=f"Set {key}.")
+
+
+def _name(identity: str) -> str:
+    """llama.cpp names a model by the path of its file: the folder is no part of what the model is."""
+    return re.split(r"[\\/]", identity)[-1] if identity.endswith(".gguf") else identity
 
 
 def _of_tei(client: HttpClient) -> list[Offered]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agent_raw_rag.encode.http_client import HttpClient, RefusedError
+from agent_raw_rag.encode.http_connection import Connection
 from agent_raw_rag.encode.http_models import NO_SUCH_PATH, offered, only_model
 from agent_raw_rag.encode.http_parts import batches, in_halves, sendable
 from agent_raw_rag.encode.http_patience import Patience, Timing
@@ -32,7 +33,8 @@ class HttpReranker:
         if form != "auto" and form not in FORMS:
             raise ConfigError(f"There is no rerank form {form!r}.", hint=f"Known: auto, {', '.join(sorted(FORMS))}.")
         patience = Patience(timeout_seconds, timeout_seconds, retries)
-        self._client = HttpClient(url, patience, key_variable=key_variable, environment=environment, timing=timing)
+        self._connection = Connection(url, key_variable=key_variable, environment=environment)
+        self._client = HttpClient(self._connection, patience, timing=timing)
         self._form = FORMS.get(form)
         self._model = model
         self._instruction = instruction or ""
@@ -70,7 +72,7 @@ class HttpReranker:
 
     def close(self) -> None:
         """Give the connections back."""
-        self._client.close()
+        self._connection.close()
 
     # ------------------------------------------------------------ requests
 
@@ -82,7 +84,7 @@ class HttpReranker:
 
     def _try(self, form: Form, query: str, passages: Sequence[str]) -> list[float]:
         answer = self._client.post(form.path, form.request(self._model, query, passages))
-        return read_scores(form, answer, len(passages))
+        return read_scores(form, answer, len(passages), self._client.root)
 
     def _detect(self, query: str, passages: Sequence[str]) -> tuple[Form, list[float]]:
         """The form of a server: that of the name it gives itself, else the first whose path it knows."""

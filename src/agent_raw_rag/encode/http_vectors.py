@@ -18,29 +18,36 @@ LEAST_LENGTH = 1e-12
 _Row = NDArray[np.float64]
 
 
-def read_vectors(answer: Any, count: int) -> list[Vectors]:
+class _BadError(Exception):
+    """What is wrong with an answer."""
+
+
+def read_vectors(answer: Any, count: int, where: str) -> list[Vectors]:
     """``count`` vectors of one dimension, of length 1, in the order of the texts (the answer's ``index``).
 
     Raises:
         ModelError: another number of vectors, another form, or one that is not finite, zero, or of another dimension.
     """
-    rows = [_row(value, place) for place, value in enumerate(_ordered(answer, count))]
-    dims = sorted({len(row) for row in rows})
-    if len(dims) > 1:
-        raise ModelError(f"The embedding server answered with vectors of {dims} numbers in one answer.", hint=HINT)
-    return [_unit(row, place) for place, row in enumerate(rows)]
+    try:
+        rows = [_row(value, place) for place, value in enumerate(_ordered(answer, count))]
+        dims = sorted({len(row) for row in rows})
+        if len(dims) > 1:
+            raise _BadError(f"vectors of {dims[0]} to {dims[-1]} numbers for texts of one request")
+        return [_unit(row, place) for place, row in enumerate(rows)]
+    except _BadError as error:
+        raise ModelError(f"The embedding server {where} answered with {error}.", hint=HINT) from error
 
 
 def _ordered(answer: Any, count: int) -> list[Any]:
     """The ``embedding`` of each item, sorted by ``index``."""
     items = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise ModelError("The embedding server answered without a list of vectors (`data`).", hint=HINT)
+        raise _BadError("something without a list of vectors (`data`)")
     if len(items) != count:
-        raise ModelError(f"The embedding server answered with {len(items)} vectors for {count} texts.", hint=HINT)
+        raise _BadError(f"{len(items)} vectors for {count} texts")
     places = {item.get("index"): item.get("embedding") for item in items if type(item.get("index")) is int}
     if sorted(places) != list(range(count)):
-        raise ModelError("The embedding server did not number its vectors from 0, each once (`index`).", hint=HINT)
+        raise _BadError("vectors that are not numbered from 0, each once (`index`)")
     return [places[place] for place in range(count)]
 
 
@@ -52,16 +59,16 @@ def _row(value: Any, place: int) -> _Row:
         if isinstance(value, list) and all(type(number) in (int, float) for number in value):
             return np.array(value, np.float64)
     except (ValueError, binascii.Error, OverflowError) as error:
-        raise ModelError(f"Vector {place} of the embedding server cannot be read: {error}.", hint=HINT) from error
-    raise ModelError(f"Vector {place} of the embedding server is not a list of numbers.", hint=HINT)
+        raise _BadError(f"a vector {place} that cannot be read: {error}") from error
+    raise _BadError(f"a vector {place} that is no list of numbers")
 
 
 def _unit(row: _Row, place: int) -> Vectors:
     with np.errstate(over="ignore", invalid="ignore"):
         length = float(np.linalg.norm(row))
     if not np.isfinite(length):
-        raise ModelError(f"Vector {place} of the embedding server holds numbers that are not finite.", hint=HINT)
+        raise _BadError(f"a vector {place} whose length is not finite")
     if length < LEAST_LENGTH:
-        raise ModelError(f"Vector {place} of the embedding server is empty or zero.", hint=HINT)
+        raise _BadError(f"a vector {place} that is empty or zero")
     unit: Vectors = (row / length).astype(np.float32)
     return unit

@@ -13,7 +13,7 @@ from typing import Any
 
 from agent_raw_rag.errors import ModelError
 
-HINT = "The ranking without it stands. Check that the url and the model are those of a reranker."
+HINT = "Check that the url and the model are those of a reranker."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ AUTO = ("jina", "tei")
 """What is tried where the server does not say what it is."""
 
 
-def read_scores(form: Form, answer: Any, count: int) -> list[float]:
+def read_scores(form: Form, answer: Any, count: int, where: str) -> list[float]:
     """One score a passage, in the order of the passages.
 
     Raises:
@@ -69,15 +69,19 @@ def read_scores(form: Form, answer: Any, count: int) -> list[float]:
     """
     items = answer.get("results") if isinstance(answer, dict) else answer
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise ModelError(f"The reranker answered without a list of results ({form.name} form).", hint=HINT)
+        raise _bad(where, f"something without a list of results (form {form.name})")
     if len(items) != count:
-        raise ModelError(f"The reranker answered with {len(items)} scores for {count} passages.", hint=HINT)
+        raise _bad(where, f"{len(items)} scores for {count} passages")
     scores: dict[int, float] = {}
     for item in items:
         place, score = item.get("index"), item.get(form.score)
         if type(place) is not int or not 0 <= place < count or place in scores:
-            raise ModelError(f"The reranker answered with index {place!r} for {count} passages.", hint=HINT)
+            raise _bad(where, f"index {place!r}, which is none or stands there twice, for {count} passages")
         if type(score) not in (int, float) or not math.isfinite(score):
-            raise ModelError(f"The reranker's score {score!r} is not a finite number ({form.score}).", hint=HINT)
+            raise _bad(where, f"{form.score} {score!r}, which is no finite number")
         scores[place] = float(score)
     return [scores[place] for place in range(count)]
+
+
+def _bad(where: str, what: str) -> ModelError:
+    return ModelError(f"The reranker {where} answered with {what}.", hint=HINT)
