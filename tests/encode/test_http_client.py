@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import count
 
 import pytest
 
@@ -108,6 +109,14 @@ def test_what_is_no_answer_is_said(server: str, mode: str, said: str) -> None:
     with pytest.raises(ModelError, match=said):
         client(visit.url, Clock()).post(PATH, BODY)
     assert len(visit.seen()) == 1
+
+
+def test_an_answer_that_goes_on_and_on_is_given_up_at_the_deadline(server: str) -> None:
+    ticks = count(step=5.0)
+    timing = Timing(lambda seconds: None, lambda: next(ticks), lambda: 1.0)
+    connection = Connection(Visit(server, "huge").url, environment={})
+    with pytest.raises(ModelError, match="did not answer in time"):
+        HttpClient(connection, Patience(1, 60), timing=timing).post(PATH, BODY)
 
 
 def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs(server: str) -> None:

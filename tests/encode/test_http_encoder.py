@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ from agent_raw_rag.encode.hashing import HashingEncoder
 from agent_raw_rag.encode.http_encoder import HttpEncoder
 from agent_raw_rag.encode.http_patience import Timing
 from agent_raw_rag.errors import ModelError
-from tests.servers.running import Visit, dead_url
+from tests.servers.running import Visit, dead_url, inference_server
 
 DIM = 64
 TEXTS = ["retry the upload", "the login cookie", "", "half \ud800 a pair", "逾時設定"]
@@ -179,8 +182,42 @@ def test_a_query_fails_fast_and_once_and_then_at_once(server: str, where: str) -
     assert len(visit.seen()) == (0 if where == "dead" else 1)
 
 
+def test_a_server_that_drips_is_given_up_as_well() -> None:
+    with inference_server("dripping.py") as url:
+        asked = HttpEncoder(url, model="m", dim=DIM, environment={}, query_seconds=0.3)
+        with pytest.raises(ModelError, match="did not answer in time"):
+            asked.encode_query("why?")
+
+
+def test_several_threads_may_ask_at_once(server: str) -> None:
+    asked = encoder(Visit(server, "ok"))
+    queries = [f"question {number}" for number in range(32)]
+    with ThreadPoolExecutor(8) as pool:
+        rows = list(pool.map(asked.encode_query, queries))
+    np.testing.assert_allclose(rows, HashingEncoder(DIM).encode_passages(queries), atol=1e-6)
+
+
+def test_a_closed_encoder_opens_its_connections_again(server: str) -> None:
+    asked = encoder(Visit(server, "ok"))
+    before = asked.encode_query("why?")
+    asked.close()
+    np.testing.assert_array_equal(asked.encode_query("why?"), before)
+
+
 def test_a_slow_query_does_not_stop_the_passages(server: str) -> None:
     asked = encoder(Visit(server, "away"), model="m", dim=DIM)
     with pytest.raises(ModelError):
         asked.encode_query("why?")
     assert asked.encode_passages(["because"]).shape == (1, DIM)
+
+
+def test_a_configured_encoder_and_reranker_load_no_http_library() -> None:
+    program = (
+        "import sys; from agent_raw_rag.encode.http_encoder import HttpEncoder;"
+        "from agent_raw_rag.encode.http_reranker import HttpReranker;"
+        "HttpEncoder('http://127.0.0.1:1', model='m', dim=8, environment={}).space;"
+        "HttpReranker('http://127.0.0.1:1', environment={}).name;"
+        "print(sorted({'httpx2', 'httpcore2', 'anyio'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

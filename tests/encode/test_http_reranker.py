@@ -119,6 +119,10 @@ def test_anything_but_one_good_score_a_passage_is_refused_and_said(server: str, 
     assert visit.url in str(caught.value)
 
 
+def test_a_key_that_may_not_list_models_may_still_rerank(server: str) -> None:
+    assert best(reranker(Visit(server, "narrow"), model="m").score(QUERY, PASSAGES)) == BEST
+
+
 def test_a_server_without_a_reranker_is_said(server: str) -> None:
     with pytest.raises(ModelError, match=r"has no rerank endpoint\. Start it with a reranker"):
         reranker(Visit(server, "ok")).score(QUERY, PASSAGES)

@@ -154,6 +154,7 @@ RERANK: dict[tuple[str, str], Answer] = {
     ("unbounded", "v1/rerank"): results(logit),
     ("llamacpp", "v1/rerank"): results(logit),
     ("jina", "v1/rerank"): results(share),
+    ("narrow", "v1/rerank"): results(share),
     ("cohere", "v2/rerank"): results(share),
     ("tei", "rerank"): lambda body, _: (
         JSONResponse(pairs(body, "texts", "score", share))
@@ -180,6 +181,8 @@ MODELS = {
 
 
 def models(mode: str) -> Response:
+    if mode == "narrow":
+        return JSONResponse({"error": {"message": "missing scope"}}, 403)
     if mode in ("tei", "unknown", "cohere"):
         return JSONResponse({"error": "not found"}, 404)
     names = MODELS.get(mode, ["served-model"])

@@ -36,10 +36,9 @@ class Visit:
 
 
 @contextmanager
-def inference_server() -> Iterator[str]:
-    """The root url of our own server's process."""
-    script = Path(__file__).with_name("inference.py")
-    command = [sys.executable, str(script)]
+def inference_server(script: str = "inference.py") -> Iterator[str]:
+    """The root url of a server of our own, a process for itself."""
+    command = [sys.executable, str(Path(__file__).with_name(script))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from agent_raw_rag.encode.http_bounded import within
 from agent_raw_rag.encode.http_connection import Connection
 from agent_raw_rag.encode.http_patience import CONNECT_SECONDS, Circuit, Patience, Timing, wait_seconds
 from agent_raw_rag.encode.http_url import shown
@@ -21,6 +22,8 @@ MAX_ANSWER_BYTES = 64 << 20
 TRY_AGAIN = frozenset({429, 502, 503, 504})
 """Too busy, or not there for a moment. Any other refusal would be the same the next time."""
 UNREACHABLE = "Start it, or correct the url in the configuration."
+GRACE_SECONDS = 0.2
+"""The library's own timeouts come first: they say more and leave no thread behind."""
 _QUOTED_CHARS = 200
 
 
@@ -102,16 +105,23 @@ class HttpClient:
         left = max(0.05, until - self._timing.clock())
         timeout = httpx2.Timeout(min(self._patience.timeout_seconds, left), connect=min(CONNECT_SECONDS, left))
         try:
-            with self._connection.client().stream(
+            request = self._connection.client().build_request(
                 method, self.root + path, content=body, headers=headers, timeout=timeout
-            ) as response:
-                content = self._read(response, until)
-                self._check(response, content)
-                return content
-        except httpx2.TimeoutException as error:
+            )
+            return within(left + GRACE_SECONDS, lambda: self._exchange(request, until))
+        except (httpx2.TimeoutException, TimeoutError) as error:
             raise _PassingError(f"The inference server {self.root} did not answer in time.") from error
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             raise _PassingError(f"The inference server {self.root} cannot be reached: {_reason(error)}.") from error
+
+    def _exchange(self, request: httpx2.Request, until: float) -> bytes:
+        response = self._connection.client().send(request, stream=True)
+        try:
+            content = self._read(response, until)
+        finally:
+            response.close()
+        self._check(response, content)
+        return content
 
     def _read(self, response: httpx2.Response, until: float) -> bytes:
         """The whole answer, no larger and no slower than is allowed."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_raw_rag.encode.http_client import HttpClient, RefusedError
 from agent_raw_rag.encode.http_connection import Connection
-from agent_raw_rag.encode.http_models import NO_SUCH_PATH, offered, only_model
+from agent_raw_rag.encode.http_models import NO_SUCH_PATH, Offered, offered, only_model
 from agent_raw_rag.encode.http_parts import batches, in_halves, sendable
 from agent_raw_rag.encode.http_patience import Patience, Timing
 from agent_raw_rag.encode.instructions import instructed
@@ -14,6 +14,8 @@ from agent_raw_rag.encode.rerank_forms import AUTO, FORMS, Form, read_scores
 from agent_raw_rag.errors import ConfigError, ModelError
 
 RERANK_SECONDS = 10.0
+ROUNDING = 1e-3
+"""How far a probability in half precision may lie outside 0 to 1."""
 
 
 class HttpReranker:
@@ -63,7 +65,7 @@ class HttpReranker:
         scores: list[float] = []
         for batch in batches([sendable(passage) for passage in passages], self._batch_texts, self._batch_chars):
             scores += in_halves(batch, lambda part: self._scores(asked, part))
-        if self.is_probability and any(not 0 <= score <= 1 for score in scores):
+        if self.is_probability and any(not -ROUNDING <= score <= 1 + ROUNDING for score in scores):
             raise ModelError(
                 f"The reranker {self.name} answered with scores that are no probabilities.",
                 hint="Set reranker.probability = false: then only their order counts.",
@@ -86,9 +88,16 @@ class HttpReranker:
         answer = self._client.post(form.path, form.request(self._model, query, passages))
         return read_scores(form, answer, len(passages), self._client.root)
 
+    def _offered(self) -> list[Offered]:
+        """The server's models. A key that may not list them is no reason not to rerank: that request tells."""
+        try:
+            return offered(self._client)
+        except RefusedError:
+            return []
+
     def _detect(self, query: str, passages: Sequence[str]) -> tuple[Form, list[float]]:
         """The form of a server: that of the name it gives itself, else the first whose path it knows."""
-        models = offered(self._client)
+        models = self._offered()
         owners = {model.owner for model in models}
         if not self._model and models:
             self._model = only_model(models, "rerank", "reranker.model").name

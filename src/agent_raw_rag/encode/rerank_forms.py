@@ -53,7 +53,7 @@ FORMS = {
         ),
         # Newer models answer with cosines.
         Form("jina", "/v1/rerank", "documents", "relevance_score", False, {"return_documents": False}),
-        # 0 to 1, but by its documentation dependent on the query: only the order counts.
+        # 0 to 1, but nothing says that 0.5 is even odds: only the order counts.
         Form("cohere", "/v2/rerank", "documents", "relevance_score", False),
     )
 }  # fmt: skip
