@@ -87,6 +87,13 @@ def test_a_port_where_nobody_listens_is_said(server: str) -> None:
     assert clock.waits == [0.5]
 
 
+def test_a_server_without_tls_is_not_reached_over_https(server: str) -> None:
+    visit = Visit(server, "ok")
+    with pytest.raises(ModelError, match=r"https://127\.0\.0\.1:\d+/ok/\S+ cannot be reached"):
+        client(visit.url.replace("http:", "https:"), Clock(), key=KEY, retries=0).post(PATH, BODY)
+    assert visit.seen() == []
+
+
 @pytest.mark.parametrize(("mode", "status"), [("most100", 400), ("nomodel", 404), ("fault", 500), ("most2", 413)])
 def test_a_refusal_is_not_asked_again(server: str, mode: str, status: int) -> None:
     clock, visit = Clock(), Visit(server, mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_raw_rag.encode.base import Reranker
+from agent_raw_rag.encode.http_patience import Timing
 from agent_raw_rag.encode.http_reranker import HttpReranker
 from agent_raw_rag.encode.rerank_forms import FORMS, read_scores
 from agent_raw_rag.errors import ConfigError, ModelError
@@ -133,6 +135,15 @@ def test_a_dead_server_is_said_and_then_left_alone() -> None:
     for said in ("cannot be reached", "asked again in"):
         with pytest.raises(ModelError, match=said):
             asked.score(QUERY, PASSAGES)
+
+
+def test_all_passages_of_a_query_share_one_deadline(server: str) -> None:
+    ticks = count(step=0.5)
+    visit = Visit(server, "vllm")
+    asked = reranker(visit, form="vllm", batch_texts=1, timeout_seconds=5, timing=Timing(clock=lambda: next(ticks)))
+    with pytest.raises(ModelError, match="did not answer in time"):
+        asked.score(QUERY, PASSAGES * 10)
+    assert 0 < len(visit.seen()) < 10
 
 
 def test_an_unknown_form_is_refused_with_the_known_ones() -> None:

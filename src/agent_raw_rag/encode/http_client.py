@@ -59,41 +59,45 @@ class HttpClient:
 
     def get(self, path: str) -> Any:
         """What the server answers. Raises as ``post``."""
-        return self._ask("GET", path, None)
+        return self._ask("GET", path, None, self.deadline())
 
-    def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """What the server answers to a JSON body, parsed.
+    def deadline(self) -> float:
+        """On the client's clock, of a call that begins now."""
+        return self._timing.clock() + self._patience.deadline_seconds
+
+    def post(self, path: str, body: Mapping[str, Any], until: float | None = None) -> Any:
+        """What the server answers to a JSON body, parsed. ``until``: the ``deadline`` of several calls together.
 
         Raises:
             RefusedError: it answered with an error status that a repetition would not change.
             ModelError: it cannot be reached, is not done in time, or does not answer in JSON; or the key is missing.
         """
-        return self._ask("POST", path, json.dumps(body, separators=(",", ":")).encode("ascii"))
+        content = json.dumps(body, separators=(",", ":")).encode("ascii")
+        return self._ask("POST", path, content, self.deadline() if until is None else until)
 
     # ------------------------------------------------------------ attempts
 
-    def _ask(self, method: str, path: str, body: bytes | None) -> Any:
+    def _ask(self, method: str, path: str, body: bytes | None, until: float) -> Any:
         dead = self._circuit.why_open()
         if dead is not None:
             raise ModelError(dead)
         try:
-            answer = self._persist(method, path, body)
+            answer = self._persist(method, path, body, until)
         except _PassingError as error:
             self._circuit.open(self._patience.pause_seconds, error.message)
             raise ModelError(error.message, hint=error.hint) from error
         self._circuit.close()
         return self._parsed(answer, path)
 
-    def _persist(self, method: str, path: str, body: bytes | None) -> bytes:
+    def _persist(self, method: str, path: str, body: bytes | None, until: float) -> bytes:
         """The answer's bytes, after as many attempts as the patience allows."""
-        clock, patience = self._timing.clock, self._patience
-        until, attempt = clock() + patience.deadline_seconds, 0
+        attempt = 0
         while True:
             try:
                 return self._attempt(method, path, body, until)
             except _PassingError as error:
                 wait = wait_seconds(attempt, error.headers, self._timing.chance())
-                if attempt == patience.retries or clock() + wait >= until:
+                if attempt == self._patience.retries or self._timing.clock() + wait >= until:
                     raise
                 self._timing.wait(wait)
                 attempt += 1

@@ -125,7 +125,7 @@ class HttpEncoder:
         if dim and rows and len(rows[0]) != dim:
             raise ModelError(
                 f"The embedding server {client.root} answered with {len(rows[0])} dimensions, but {dim} are expected of "
-                f"{model}.",
-                hint="Nothing was stored. Another model is served, or encoder.dim is wrong.",
+                f"{model}. Nothing was stored.",
+                hint="Another model is served, or encoder.dim is wrong; encoder.ask_dim has vectors shortened.",
             )
         return rows

@@ -14,6 +14,7 @@ from agent_raw_rag.encode.rerank_forms import AUTO, FORMS, Form, read_scores
 from agent_raw_rag.errors import ConfigError, ModelError
 
 RERANK_SECONDS = 10.0
+"""For all passages of a query together."""
 ROUNDING = 1e-3
 """How far a probability in half precision may lie outside 0 to 1."""
 
@@ -61,10 +62,10 @@ class HttpReranker:
         Raises:
             ModelError: the server cannot be reached, refuses, or answers with anything but one good score a passage.
         """
-        asked = sendable(instructed(self._instruction, query))
+        asked, until = sendable(instructed(self._instruction, query)), self._client.deadline()
         scores: list[float] = []
         for batch in batches([sendable(passage) for passage in passages], self._batch_texts, self._batch_chars):
-            scores += in_halves(batch, lambda part: self._scores(asked, part))
+            scores += in_halves(batch, lambda part: self._scores(asked, part, until))
         if self.is_probability and any(not -ROUNDING <= score <= 1 + ROUNDING for score in scores):
             raise ModelError(
                 f"The reranker {self.name} answered with scores that are no probabilities.",
@@ -78,14 +79,14 @@ class HttpReranker:
 
     # ------------------------------------------------------------ requests
 
-    def _scores(self, query: str, passages: Sequence[str]) -> list[float]:
+    def _scores(self, query: str, passages: Sequence[str], until: float) -> list[float]:
         if self._form is None:
-            self._form, scores = self._detect(query, passages)
+            self._form, scores = self._detect(query, passages, until)
             return scores
-        return self._try(self._form, query, passages)
+        return self._try(self._form, query, passages, until)
 
-    def _try(self, form: Form, query: str, passages: Sequence[str]) -> list[float]:
-        answer = self._client.post(form.path, form.request(self._model, query, passages))
+    def _try(self, form: Form, query: str, passages: Sequence[str], until: float) -> list[float]:
+        answer = self._client.post(form.path, form.request(self._model, query, passages), until)
         return read_scores(form, answer, len(passages), self._client.root)
 
     def _offered(self) -> list[Offered]:
@@ -95,7 +96,7 @@ class HttpReranker:
         except RefusedError:
             return []
 
-    def _detect(self, query: str, passages: Sequence[str]) -> tuple[Form, list[float]]:
+    def _detect(self, query: str, passages: Sequence[str], until: float) -> tuple[Form, list[float]]:
         """The form of a server: that of the name it gives itself, else the first whose path it knows."""
         models = self._offered()
         owners = {model.owner for model in models}
@@ -104,7 +105,7 @@ class HttpReranker:
         named = [form for form in FORMS.values() if form.owner and form.owner in owners]
         for form in named or [FORMS[name] for name in AUTO]:
             try:
-                return form, self._try(form, query, passages)
+                return form, self._try(form, query, passages, until)
             except RefusedError as error:
                 if error.status not in NO_SUCH_PATH:
                     raise
