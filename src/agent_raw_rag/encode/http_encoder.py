@@ -47,6 +47,9 @@ class Asked:
 class HttpEncoder:
     """An ``Encoder``. Nothing is asked before it is needed; safe to use from several threads."""
 
+    english_only = False
+    unrelated_cosine = None
+
     def __init__(
         self, url: str, *, model: str = "", dim: int = 0, instruction: str | None = None, revision: str = "",
         ask_dim: bool = False, key_variable: str = "", timeout_seconds: float = 60.0,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from agent_raw_rag.encode.http_client import RefusedError
-from agent_raw_rag.errors import ModelError
+from agent_raw_rag.errors import TextRefusedError
 
 EMPTY = "(empty)"
 """Sent for a text without a visible character: several servers refuse those."""
@@ -38,7 +38,7 @@ def in_halves(texts: Sequence[str], ask: Callable[[Sequence[str]], list[Answer]]
     """One answer a text, in order. What the server refuses as a batch is asked in halves: it may be too large.
 
     Raises:
-        ModelError: a single text is refused; the message says how long it is. Else as ``ask``.
+        TextRefusedError: a single text is refused; the message says how long it is. Else as ``ask``.
     """
     try:
         return ask(texts)
@@ -46,7 +46,7 @@ def in_halves(texts: Sequence[str], ask: Callable[[Sequence[str]], list[Answer]]
         if error.status not in TOO_MUCH:
             raise
         if len(texts) == 1:
-            raise ModelError(f"{error.message} The text has {len(texts[0]):,} characters.", hint=_HINT) from error
+            raise TextRefusedError(f"{error.message} The text has {len(texts[0]):,} characters.", hint=_HINT) from error
     middle = len(texts) // 2
     return in_halves(texts[:middle], ask) + in_halves(texts[middle:], ask)
 
