@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-HIDDEN, INNER, LAYERS, HEADS, KV_HEADS, HEAD_DIM, VOCAB = 128, 256, 3, 4, 2, 64, 704
+HIDDEN, INNER, LAYERS, HEADS, KV_HEADS, HEAD_DIM, VOCAB = 64, 128, 2, 4, 2, 32, 704
 GROUP = 64
-FORMS = ("fp32", "bf16", "q4")
+FORMS = ("fp32", "bf16", "q4", "q4-bf16")
 PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -42,7 +42,7 @@ def write_model(
 
     Args:
         folder: Where.
-        form: ``fp32``, ``bf16``, or ``q4``: 4-bit codes with a bf16 scale and bias for each 64.
+        form: ``fp32``, ``bf16``, or ``q4``: 4-bit codes, each 64 with a scale and a bias; ``q4-bf16``: these in bf16, as in MLX's conversions.
         tied: The head is the embedding.
         prefixed: Names begin with ``model.``, as in MLX's conversions; the original embedding models have none.
         head: Whether an untied head is written.
@@ -120,9 +120,9 @@ def _config(form: str, *, tied: bool) -> dict[str, Any]:
         "intermediate_size": INNER, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "head_dim": HEAD_DIM,
         "num_key_value_heads": KV_HEADS, "max_position_embeddings": 32768, "rope_theta": 1000000, "rms_norm_eps": 1e-6,
         "hidden_act": "silu", "attention_bias": False, "tie_word_embeddings": tied, "use_cache": True,
-        "torch_dtype": "float32" if form == "fp32" else "bfloat16",
+        "torch_dtype": "bfloat16" if form.endswith("bf16") else "float32",
     }  # fmt: skip
-    if form == "q4":
+    if form.startswith("q4"):
         facts["quantization"] = {"group_size": GROUP, "bits": 4, "mode": "affine"}
     return facts
 
@@ -152,17 +152,18 @@ def _tensors(form: str, *, tied: bool, seed: int) -> Tensors:
 
 
 def _matrix(name: str, form: str, shape: tuple[int, int], twister: np.random.RandomState) -> Tensors:
-    if form != "q4":
-        return {f"{name}.weight": _floats(form, _uniform(twister, 0.14, shape))}
+    reach = 0.07 if name in ("model.embed_tokens", "lm_head") else 0.14
+    if not form.startswith("q4"):
+        return {f"{name}.weight": _floats(form, _uniform(twister, reach, shape))}
     rows, columns = shape
     codes = (twister.random_sample(shape) * 16).astype(np.uint32).reshape(rows, columns // 8, 8)
     packed = np.bitwise_or.reduce(codes << np.arange(0, 32, 4, dtype=np.uint32), axis=2).astype("<u4")
-    scales = (0.0175 * (1 + _uniform(twister, 0.25, (rows, columns // GROUP)))).astype(np.float32)
+    scales = (reach / 8 * (1 + _uniform(twister, 0.25, (rows, columns // GROUP)))).astype(np.float32)
     biases = np.float32(-7.5) * scales
     return {
         f"{name}.weight": ("U32", packed),
-        f"{name}.scales": _floats("bf16", scales),
-        f"{name}.biases": _floats("bf16", biases),
+        f"{name}.scales": _floats(form, scales),
+        f"{name}.biases": _floats(form, biases),
     }
 
 
@@ -172,7 +173,7 @@ def _uniform(twister: np.random.RandomState, reach: float, shape: tuple[int, ...
 
 def _floats(form: str, numbers: NDArray[np.float32]) -> tuple[str, NDArray[Any]]:
     """float32, or its upper half rounded to even, which is bfloat16."""
-    if form == "fp32":
+    if not form.endswith("bf16"):
         return "F32", numbers.astype("<f4")
     bits = numbers.astype("<f4").view("<u4").astype(np.uint64)
     return "BF16", ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2")

@@ -46,6 +46,8 @@ def mlx() -> Any:
             from mlx_lm.utils import load_model
     except (ImportError, OSError) as error:
         raise ModelError(f"MLX cannot be loaded: {error}.", hint=_remedy()) from error
+    if core.default_device() == core.Device(core.cpu):
+        core.disable_compile()  # the CPU back end would call the system's C++ compiler, which need not be there
     return SimpleNamespace(core=core, load_model=load_model, classes=(Model, ModelArgs))
 
 
