@@ -1,6 +1,7 @@
 """The flagship models give what transformers and torch give for the same files. Values: ``golden_qwen.py``.
 
-Tolerances: 1e-4 in float32; 2e-2 in bfloat16, which is its rounding over two layers, and for 4-bit codes.
+Tolerances: 1e-4 in float32, with 4-bit codes too (the bar is 2e-2); 2e-2 in bfloat16, which is its rounding over two layers;
+4e-2 for 4-bit codes in bfloat16, where MLX's CPU back end sums in bfloat16 as well.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tests.encode.golden_texts import PASSAGES, QUERIES, TASK
 from tests.encode.tiny_qwen import FORMS, write_model
 
 GOLDEN: dict[str, Any] = json.loads(Path(__file__).with_name("golden_qwen.json").read_text(encoding="utf-8"))
-TOLERANCE = {"fp32": 1e-4, "bf16": 2e-2, "q4": 2e-2, "q4-bf16": 2e-2}
+TOLERANCE = {"fp32": 1e-4, "bf16": 2e-2, "q4": 1e-4, "q4-bf16": 4e-2}
 CASES = [(form, tied) for form in FORMS for tied in (True, False)]
 
 

@@ -65,9 +65,9 @@ def find(model: str) -> Weights:
     """
     name, folder = locate(model)
     if folder is None:
-        raise _absent(name)
+        raise absent(name)
     remedy = f"`raw-rag models pull {name}` fetches what is missing." if not is_folder(model) else "Copy it there again."
-    config = _config(folder, remedy)
+    config = read_config(folder, remedy)
     files = _files(folder, remedy)
     if not (folder / "tokenizer.json").exists():
         raise ModelError(f"The model in {folder} has no tokenizer.json.", hint=remedy)
@@ -85,7 +85,8 @@ def weights_present(model: str) -> bool:
     return True
 
 
-def _absent(name: str) -> ModelError:
+def absent(name: str) -> ModelError:
+    """The error that says that a model is not here, and how to get it."""
     if is_folder(name):
         return ModelError(f"There is no folder {name}.", hint="Give the folder of a model, or a name such as owner/model.")
     row = known(name)
@@ -95,7 +96,12 @@ def _absent(name: str) -> ModelError:
     )
 
 
-def _config(folder: Path, remedy: str) -> dict[str, Any]:
+def read_config(folder: Path, remedy: str = "Choose another model.") -> dict[str, Any]:
+    """``config.json`` of a Qwen3.
+
+    Raises:
+        ModelError: it cannot be read, or describes another architecture.
+    """
     path = folder / "config.json"
     try:
         config = json.loads(path.read_bytes())
