@@ -134,6 +134,9 @@ def cli() -> Iterable[str]:
         for command in _subcommands(module):
             yield f"### {program} {command}"
             yield _fenced("text", _help(program, module, command))
+            for below in _subcommands(module, command):
+                yield f"#### {program} {command} {below}"
+                yield _fenced("text", _help(program, module, command, below))
 
 
 def mcp_tools() -> Iterable[str]:
@@ -325,14 +328,17 @@ def _names(modules: list[str]) -> str:
     return ", ".join(f"`{name.removeprefix('agent_raw_rag.')}`" for name in modules)
 
 
-def _subcommands(module: str) -> list[str]:
-    """Names of a program's commands, as its help lists them."""
+def _subcommands(module: str, *above: str) -> list[str]:
+    """Names of a program's commands, or of those below one of them, as its help lists them."""
     app = getattr(importlib.import_module(module), "app", None)
     if app is None:
         return []
     from typer.main import get_command
 
-    return [name for name, command in getattr(get_command(app), "commands", {}).items() if not command.hidden]
+    group: Any = get_command(app)
+    for name in above:
+        group = group.commands[name]
+    return [name for name, command in getattr(group, "commands", {}).items() if not command.hidden]
 
 
 def _help(program: str, module: str, *arguments: str) -> str:

@@ -127,7 +127,7 @@ class Hub(BaseHTTPRequestHandler):
         file, _, number = self.faults.get(kind, "").partition(":")
         return number if file == name else None
 
-    def log_message(self, format: str, *arguments: object) -> None:
+    def log_message(self, *arguments: object) -> None:
         """Standard output says it already."""
 
 

@@ -14,7 +14,9 @@ from agent_raw_rag.encode.batches import batches
 from agent_raw_rag.encode.qwen_encoder import QwenEncoder
 from agent_raw_rag.encode.qwen_reranker import QwenReranker
 
-WORDS = st.sampled_from(["retry", " the", " upload", "\n", " 資料庫", " no", "yes", " <|im_end|>", " <|endoftext|>", "x" * 40])
+WORDS = st.sampled_from(
+    ["retry", " the", " upload", "\n", " 資料庫", " no", "yes", " <|im_end|>", " <|endoftext|>", "x" * 40]
+)
 MIXES = st.lists(st.lists(WORDS, max_size=40).map("".join), min_size=1, max_size=7)
 LAW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 SAME = 1e-5
@@ -75,4 +77,6 @@ def test_threads_do_not_disturb_each_other(
     with ThreadPoolExecutor(6) as pool:
         for _ in range(2):
             np.testing.assert_allclose(list(pool.map(encoder().encode_query, texts)), vectors, atol=SAME)
-            np.testing.assert_allclose(list(pool.map(lambda text: reranker().score(text, texts), texts)), scores, atol=SAME)
+            np.testing.assert_allclose(
+                list(pool.map(lambda text: reranker().score(text, texts), texts)), scores, atol=SAME
+            )

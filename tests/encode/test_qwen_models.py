@@ -104,7 +104,9 @@ def test_odd_text_has_a_vector_and_a_score(
     assert 0 <= reranker().score(text, [text])[0] <= 1
 
 
-def test_nothing_asked_gives_nothing(encoder: Callable[..., QwenEncoder], reranker: Callable[..., QwenReranker]) -> None:
+def test_nothing_asked_gives_nothing(
+    encoder: Callable[..., QwenEncoder], reranker: Callable[..., QwenReranker]
+) -> None:
     assert encoder().encode_passages([]).shape == (0, HIDDEN)
     assert reranker().score("why?", []) == []
 
@@ -213,7 +215,7 @@ def test_a_tokenizer_without_yes_and_no_is_refused(tmp_path: Path, needs_mlx: No
     folder = write_model(tmp_path / "m")
     file = folder / "tokenizer.json"
     file.write_text(file.read_text(encoding="utf-8").replace('"yes":', '"yea":'), encoding="utf-8")
-    with pytest.raises(ModelError, match="no token 'yes'|is not a tokenizer"):
+    with pytest.raises(ModelError, match=r"no token 'yes'|is not a tokenizer"):
         QwenReranker(str(folder)).score("why?", ["since"])
 
 
@@ -263,7 +265,9 @@ def test_weights_that_were_exchanged_under_a_running_process_are_refused(tmp_pat
         model.encode_query("x")
 
 
-def test_loading_leaves_the_limit_of_open_files_and_asks_for_no_torch(tiny: Callable[..., Path], needs_mlx: None) -> None:
+def test_loading_leaves_the_limit_of_open_files_and_asks_for_no_torch(
+    tiny: Callable[..., Path], needs_mlx: None
+) -> None:
     program = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (300, 5000))

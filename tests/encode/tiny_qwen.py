@@ -42,7 +42,7 @@ def write_model(
 
     Args:
         folder: Where.
-        form: ``fp32``, ``bf16``, or ``q4``: 4-bit codes, each 64 with a scale and a bias; ``q4-bf16``: these in bf16, as in MLX's conversions.
+        form: ``fp32``, ``bf16``; ``q4``: 4-bit codes, each 64 with a scale and a bias; ``q4-bf16``: these in bf16, as is usual.
         tied: The head is the embedding.
         prefixed: Names begin with ``model.``, as in MLX's conversions; the original embedding models have none.
         head: Whether an untied head is written.

@@ -21,7 +21,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A name of `raw-rag models list`, any owner/model of the hub, or a folder.")
+    str,
+    typer.Argument(metavar="MODEL", help="A name of `raw-rag models list`, any owner/model of the hub, or a folder."),
 ]
 Models = Annotated[
     list[str], typer.Argument(metavar="MODEL...", help="Names of `raw-rag models list`, or any owner/model of the hub.")
@@ -57,7 +58,9 @@ def pull(models: Models, json: options.Json = False) -> None:
         with render.transfer(model) as on_bytes:
             done.append(fetch(model, on_bytes))
         if not json:
-            render.line(f"{done[-1].model}: {render.size(done[-1].fetched_bytes)} fetched, all of {done[-1].folder} is sound.")
+            render.line(
+                f"{done[-1].model}: {render.size(done[-1].fetched_bytes)} fetched, all of {done[-1].folder} is sound."
+            )
     if json:
         render.as_json([asdict(one) for one in done])
 

@@ -77,7 +77,7 @@ def recorded_checksum(file: Path) -> str | None:
     """The checksum that a file had on the hub, as far as the cache tells: the name of the blob that it links to; else what
     was noted when the file was copied into a folder (``hf download --local-dir``) or a cache without links."""
     if file.is_symlink():
-        name = os.path.basename(os.readlink(file))
+        name = file.readlink().name
         return name if _CHECKSUM.fullmatch(name) else None
     return _noted_for_copy(file) or _noted_for_snapshot(file)
 

@@ -1,4 +1,4 @@
-"""The Hugging Face hub's own client, imported only when somebody asks for a download or a removal, and its errors in our words."""
+"""The Hugging Face hub's own client, imported only for a download or a removal, and its errors in our words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def hub() -> Any:
     Raises:
         ModelError: it is not installed.
     """
-    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # else it asks for a list of agents, and tells the hub which one runs it
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = (
+        "1"  # else it asks for a list of agents, and tells the hub which one runs it
+    )
     os.environ.setdefault("HF_HUB_DISABLE_UPDATE_CHECK", "1")
     try:
         import huggingface_hub
@@ -28,7 +30,8 @@ def hub() -> Any:
         from huggingface_hub.utils import build_hf_headers, disable_progress_bars
     except ImportError as error:
         raise ModelError(
-            f"The hub's client cannot be loaded: {error}.", hint="`pip install huggingface_hub`, or copy a folder of weights."
+            f"The hub's client cannot be loaded: {error}.",
+            hint="`pip install huggingface_hub`, or copy a folder of weights.",
         ) from error
     disable_progress_bars()
     return SimpleNamespace(
@@ -69,5 +72,9 @@ def explained(error: Exception, model: str) -> ModelError | None:
 def _explained_disk(error: OSError) -> ModelError:
     where = f"{error.filename}: " if error.filename else ""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    hint = "Make room, or move the cache with HF_HOME" if full else "Check the cache's permissions, or move it with HF_HOME"
+    hint = (
+        "Make room, or move the cache with HF_HOME"
+        if full
+        else "Check the cache's permissions, or move it with HF_HOME"
+    )
     return ModelError(f"{where}{error.strerror or error}.", hint=f"{hint}; what was fetched so far is kept.")

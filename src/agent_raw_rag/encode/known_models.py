@@ -38,7 +38,9 @@ def full_name(model: str) -> str:
     """A short name -> the repository that it means: the original's name (with or without its owner), or the conversion's
     without its owner; anything else is itself."""
     for row in KNOWN:
-        if model.lower() in {name.lower() for whole in (row.model, row.short) for name in (whole, whole.partition("/")[2])}:
+        if model.lower() in {
+            name.lower() for whole in (row.model, row.short) for name in (whole, whole.partition("/")[2])
+        }:
             return row.model
     return model
 

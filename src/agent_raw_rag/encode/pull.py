@@ -78,7 +78,9 @@ class _Pull:
         entries = [one for one in self._hub.api().list_repo_tree(self._model, revision=commit) if _wanted(one)]
         large = [one for one in entries if one.lfs is not None]
         if not any(one.path.endswith(".safetensors") for one in large):
-            raise ModelError(f"{self._model} has no safetensors files.", hint="`raw-rag models list` shows models that do.")
+            raise ModelError(
+                f"{self._model} has no safetensors files.", hint="`raw-rag models list` shows models that do."
+            )
         self._total = sum(one.lfs.size for one in large)
         self._check_room(large)
         self._link([one.path for one in entries if one.lfs is None], commit)

@@ -1,13 +1,13 @@
 """Qwen3-Embedding on MLX: the flagship encoder.
 
-Recipe of the model card (Qwen/Qwen3-Embedding-4B): instruction before queries only, ``<|endoftext|>`` behind every text, its state
-is the vector, length 1. Any dimension from 32 up: the first numbers of the full vector, brought to length 1 again (MRL).
+Recipe of the model card (Qwen/Qwen3-Embedding-4B): instruction before queries only, ``<|endoftext|>`` behind every text, whose
+state is the vector, length 1. Any dimension from 32 up: the first numbers of the full vector, brought to length 1 again (MRL).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 
 import numpy as np
@@ -80,8 +80,8 @@ class QwenEncoder:
         rows = resident.use(lambda loaded: self._ids(loaded, texts), urgent=urgent)
         found = np.empty((len(texts), dim), dtype=np.float32)
         for places in batches([len(row) for row in rows], self._batch_tokens):
-            batch = [rows[place] for place in places]
-            found[places] = resident.use(lambda loaded, batch=batch: loaded.network.unit_vectors(batch, dim), urgent=urgent)
+            batch = partial(_vectors, rows=[rows[place] for place in places], dim=dim)
+            found[places] = resident.use(batch, urgent=urgent)
         return found
 
     def _ids(self, loaded: Loaded, texts: Sequence[str]) -> list[list[int]]:
@@ -98,10 +98,16 @@ class QwenEncoder:
         dim = self._dim or weights.hidden
         if not LEAST_DIM <= dim <= weights.hidden:
             raise ModelError(
-                f"{weights.model} cannot give {dim} dimensions.", hint=f"Give a number from {LEAST_DIM} to {weights.hidden}."
+                f"{weights.model} cannot give {dim} dimensions.",
+                hint=f"Give a number from {LEAST_DIM} to {weights.hidden}.",
             )
         return Space(weights.model, fingerprint(weights), dim, instruction_text(self._instruction))
 
     @cached_property
     def _resident(self) -> Resident[Loaded]:
         return resident(self._model, self._space.revision, self._idle_seconds, with_head=False)
+
+
+def _vectors(loaded: Loaded, rows: list[list[int]], dim: int) -> Vectors:
+    vectors: Vectors = loaded.network.unit_vectors(rows, dim)
+    return vectors

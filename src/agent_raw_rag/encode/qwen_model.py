@@ -57,8 +57,8 @@ class QwenModel:
         return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
     def head_rows(self, tokens: Sequence[int]) -> Any:
-        """[len(tokens), hidden] float32: what a state is multiplied with to score these tokens, and no others. The whole head would
-        give 151,669 numbers a place."""
+        """[len(tokens), hidden] float32: what scores these tokens, and no others, from a state. The whole head would give
+        151,669 numbers a place."""
         mx, rows = self._mx, self._mx.array(list(tokens))
         head = getattr(self._network, "lm_head", None)
         if head is None:
@@ -112,7 +112,9 @@ class QwenModel:
 
         def fit(weights: dict[str, Any]) -> dict[str, Any]:
             if not any(name.startswith("model.") for name in weights):
-                weights = {name if name.startswith("lm_head.") else f"model.{name}": one for name, one in weights.items()}
+                weights = {
+                    name if name.startswith("lm_head.") else f"model.{name}": one for name, one in weights.items()
+                }
             if args.tie_word_embeddings:
                 weights = {name: one for name, one in weights.items() if not name.startswith("lm_head.")}
             return weights

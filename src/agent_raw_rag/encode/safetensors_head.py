@@ -10,6 +10,7 @@ import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agent_raw_rag.errors import ModelError
 
@@ -54,12 +55,12 @@ def read_head(path: Path) -> list[Tensor]:
 REMEDY = "`raw-rag models verify` says which files are damaged, `raw-rag models pull` fetches them again."
 
 
-def _parse(head: dict[str, dict[str, object]], base: int) -> list[Tensor]:
+def _parse(head: dict[str, dict[str, Any]], base: int) -> list[Tensor]:
     tensors = []
     for name, facts in head.items():
         if name == "__metadata__":
             continue
-        begin, end = facts["data_offsets"]  # type: ignore[misc]
-        shape = tuple(int(one) for one in facts["shape"])  # type: ignore[attr-defined]
+        begin, end = facts["data_offsets"]
+        shape = tuple(int(one) for one in facts["shape"])
         tensors.append(Tensor(name, str(facts["dtype"]), shape, base + int(begin), base + int(end)))
     return sorted(tensors, key=lambda tensor: tensor.end)

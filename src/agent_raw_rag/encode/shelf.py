@@ -64,7 +64,9 @@ class Verified:
 def listed() -> list[Listed]:
     """The known models, then other Qwen3 models in the cache."""
     names = [row.model for row in KNOWN]
-    return [_listed(name) for name in [*names, *(name for name in cached_models() if name not in names and _kind(name))]]
+    return [
+        _listed(name) for name in [*names, *(name for name in cached_models() if name not in names and _kind(name))]
+    ]
 
 
 def verify(model: str, on_bytes: Callable[[int, int], None] = lambda done, total: None) -> Verified:
@@ -158,7 +160,9 @@ def _check(file: Path) -> Checked:
     try:
         found = checksum(file, expected)
     except OSError as error:
-        raise ModelError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions and the disk.") from error
+        raise ModelError(
+            f"{file} cannot be read: {error.strerror}.", hint="Check its permissions and the disk."
+        ) from error
     return Checked(file.name, _size(file), "ok" if found == expected else "damaged")
 
 

@@ -66,7 +66,9 @@ def find(model: str) -> Weights:
     name, folder = locate(model)
     if folder is None:
         raise absent(name)
-    remedy = f"`raw-rag models pull {name}` fetches what is missing." if not is_folder(model) else "Copy it there again."
+    remedy = (
+        f"`raw-rag models pull {name}` fetches what is missing." if not is_folder(model) else "Copy it there again."
+    )
     config = read_config(folder, remedy)
     files = _files(folder, remedy)
     if not (folder / "tokenizer.json").exists():
@@ -88,7 +90,9 @@ def weights_present(model: str) -> bool:
 def absent(name: str) -> ModelError:
     """The error that says that a model is not here, and how to get it."""
     if is_folder(name):
-        return ModelError(f"There is no folder {name}.", hint="Give the folder of a model, or a name such as owner/model.")
+        return ModelError(
+            f"There is no folder {name}.", hint="Give the folder of a model, or a name such as owner/model."
+        )
     row = known(name)
     size = f" (about {row.megabytes / 1000:.1f} GB)" if row else ""
     return ModelError(
