@@ -44,6 +44,10 @@ class MlxThread:
         self._calls.put((0 if urgent else 1, next(self._numbers), settle))
         return future.result()
 
+    def waiting(self) -> int:
+        """Calls that have not begun."""
+        return self._calls.qsize()
+
     def watch(self, resident: Resident[Any]) -> None:
         """Unload it when it has been idle for long enough. Called in the thread."""
         self._residents.add(resident)
