@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent_raw_rag.encode.mlx_backend import mlx
+from agent_raw_rag.encode.mlx_thread import THREAD
 from agent_raw_rag.encode.qwen_encoder import QwenEncoder
 from agent_raw_rag.encode.qwen_reranker import QwenReranker
 from agent_raw_rag.encode.qwen_tokens import QwenTokens
@@ -251,6 +253,17 @@ def test_a_model_leaves_memory_when_idle_and_comes_back(tiny: Callable[..., Path
     first = model.encode_query("x")
     assert model.resident.at_rest.wait(60)
     np.testing.assert_allclose(model.encode_query("x"), first, atol=1e-6)
+
+
+def test_memory_is_given_back_after_a_batch_and_after_unloading(tiny: Callable[..., Path], needs_mlx: None) -> None:
+    core, model = THREAD.run(mlx).core, QwenEncoder(str(tiny()), idle_seconds=0)
+    before = core.get_active_memory()
+    model.encode_passages(["a text", "and a longer one"])
+    weights = (tiny() / "model.safetensors").stat().st_size
+    assert core.get_cache_memory() == 0
+    assert weights * 0.9 < core.get_active_memory() - before < weights * 1.1
+    model.resident.unload()
+    assert core.get_active_memory() - before < weights * 0.1
 
 
 def test_weights_that_were_exchanged_under_a_running_process_are_refused(tmp_path: Path, needs_mlx: None) -> None:

@@ -26,7 +26,7 @@ _FACTS = (
 
 
 def fingerprint(weights: Weights) -> str:
-    """16 hexadecimal digits; about 10 ms for 4 billion parameters.
+    """16 hexadecimal digits; 30 to 60 ms for 4 billion parameters in 4 bits (756 tensors).
 
     Raises:
         ModelError: a file cannot be read.
