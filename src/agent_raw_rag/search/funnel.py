@@ -17,6 +17,7 @@ from agent_raw_rag.search.dense import Dense
 from agent_raw_rag.search.expand import Expansion, Hit, Resume, expand
 from agent_raw_rag.search.fuse import fuse
 from agent_raw_rag.search.result import Scores, SearchResult
+from agent_raw_rag.search.turns import turns_of
 from agent_raw_rag.search.words import Words
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.rows import ChunkRow
@@ -114,6 +115,11 @@ class Funnel:
         self._abstain(terms, ranking, chunks)
         self._rerank(query, ranking, chunks)
         return ranking, chunks
+
+    def rank_turns(self, query: str, scope: Scope, reader: Reader, limit: int) -> list[tuple[int, int, float]]:
+        """(session row, turn number, score) of the turns in the ranked windows, best first."""
+        ranking, chunks = self.rank(query, scope, reader)
+        return turns_of(query, [(chunks[chunk_id], score) for chunk_id, score in ranking.order], reader, limit)
 
     # ------------------------------------------------------------ stages
 
