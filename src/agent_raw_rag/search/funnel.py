@@ -79,7 +79,7 @@ class Funnel:
             heed_neighbours(ranking)
         prefer_times(asked.times, ranking)
         heed_phrases(asked.phrases, ranking)
-        ranking.order = ranking.order[: on.candidates]
+        self._cut(asked, ranking)
         if on.near_duplicates:
             fold_near_duplicates({term.text for term in asked.terms}, ranking)
         abstain(ranking, lambda text: self.words.coverage(asked.terms, text), by_words=on.lexical)
@@ -121,6 +121,11 @@ class Funnel:
         fused = fuse(list(ranking.lexical.items()), list(ranking.dense.items()), self.settings.dense_weight)
         ranking.chunks = reader.chunks(chunk_id for chunk_id, _ in fused)
         ranking.reorder("fuse", [pair for pair in fused if pair[0] in ranking.chunks])
+
+    def _cut(self, asked: Question, ranking: Ranking) -> None:
+        """The best candidates of both rankings, and of the rest what was said in a time that was named."""
+        best, rest = ranking.order[: self.settings.candidates], ranking.order[self.settings.candidates :]
+        ranking.order = [*best, *(pair for pair in rest if asked.in_time(ranking.chunks[pair[0]]))]
 
     def _rerank(self, asked: Question, ranking: Ranking) -> None:
         on = self.settings

@@ -11,6 +11,7 @@ from agent_raw_rag.lexical.terms import is_dense
 from agent_raw_rag.search.phrases import phrases_of
 from agent_raw_rag.search.settings import FunnelSettings
 from agent_raw_rag.search.time_words import Stretch, times_in
+from agent_raw_rag.store.rows import ChunkRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Question:
     """What a hit should hold to the letter."""
     times: tuple[Stretch, ...] = ()
     """What it should have been said in."""
+
+    def in_time(self, chunk: ChunkRow) -> bool:
+        """Whether a chunk was said in one of the times."""
+        return any(time.touches(chunk) for time in self.times)
 
     @property
     def has_words(self) -> bool:
