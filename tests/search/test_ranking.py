@@ -14,28 +14,10 @@ from agent_raw_rag.search.ranking import Ranking
 from agent_raw_rag.search.recency import newest_first
 from agent_raw_rag.store.rows import ChunkRow
 
-WORDS = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-    "upsilon",
-]
+WORDS = (
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
+    *("xi", "omicron", "pi", "rho", "sigma", "tau", "upsilon"),
+)
 
 
 def chunk(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agent_raw_rag.config import Settings
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
+from agent_raw_rag.search.question import question
 from agent_raw_rag.search.time_words import times_in
 from agent_raw_rag.store.reader import Scope
 from tests.stored import Stored
@@ -23,7 +24,7 @@ NOW = datetime(2026, 11, 30, 10, 0, tzinfo=TAIPEI)
 
 
 def said(query: str, now: datetime = NOW) -> str:
-    return ", ".join(map(str, times_in(query, now)[0]))
+    return ", ".join(str(one.stretch) for one in times_in(query, now))
 
 
 @pytest.mark.parametrize(
@@ -104,16 +105,27 @@ def test_the_same_words_mean_another_day_in_another_zone() -> None:
     assert said("yesterday", moment.astimezone(TAIPEI)) == "2026-11-29"
 
 
-def test_what_is_said_from_today_is_no_word_to_look_for_and_a_month_is() -> None:
-    assert times_in("auth last week", NOW)[1].split() == ["auth"]
-    assert times_in("auth in March", NOW)[1].split() == ["auth", "in", "March"]
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_read_and_every_stretch_has_a_length(query: str) -> None:
-    stretches, rest = times_in(query, NOW)
-    assert len(rest) == len(query)
-    assert all(start < end for start, end in (one.bounds for one in stretches))
+    assert all(start < end for start, end in (one.stretch.bounds for one in times_in(query, NOW)))
+
+
+def words(query: str, *, heard: bool = True) -> str:
+    return " ".join(term.text for term in question(query, Settings().search, NOW, lambda _: heard).terms)
+
+
+def test_what_is_said_from_today_is_no_word_to_look_for_and_a_month_is() -> None:
+    assert words("auth last week") == "auth"
+    assert words("auth in March") == "auth march"
+    assert words("三天前的重試") == words("的重試")
+
+
+def test_of_a_time_that_nothing_was_said_in_the_words_are_words() -> None:
+    assert words("auth last week", heard=False) == "auth last week"
+
+
+def test_a_query_of_nothing_but_a_time_keeps_its_words() -> None:
+    assert words("yesterday") == "yesterday"
 
 
 # ------------------------------------------------------------ in the funnel
@@ -155,6 +167,12 @@ def test_a_time_changes_nothing_when_it_is_switched_off(funnel: Funnel) -> None:
 def test_the_answer_says_which_time_was_preferred(funnel: Funnel) -> None:
     ranking, _ = funnel.rank("uploader retry last week", Scope(), funnel.reader())
     assert "time: 2026-11-23 … 2026-11-29 preferred" in ranking.stages
+
+
+def test_a_time_that_nothing_was_said_in_is_named_and_changes_nothing(funnel: Funnel) -> None:
+    ranking, _ = funnel.rank("uploader retry in July 2024", Scope(), funnel.reader())
+    assert "time: nothing was said 2024-07-01 … 2024-07-31" in ranking.stages
+    assert names(funnel, "uploader retry in July 2024") == names(funnel, "uploader retry")
 
 
 def test_a_query_of_nothing_but_a_time_finds_what_was_said_then(tmp_path: Path) -> None:
