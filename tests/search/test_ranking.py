@@ -177,7 +177,7 @@ def test_folding_finds_what_comparing_every_pair_finds(found: list[str]) -> None
 def test_what_shares_neither_words_nor_sense_is_no_answer() -> None:
     for covered, near, stays in ((0.05, 0.5, False), (0.2, 0.5, True), (0.05, 0.6, True)):
         one = ranking(chunk(1, "text"))
-        one.lexical, one.dense = {1: 3.0}, {1: near}
+        one.lexical, one.dense, one.unrelated = {1: 3.0}, {1: near}, (0.56, 0.65)
         abstain(one, lambda _, covered=covered: covered)
         assert bool(one.order) is stays
 
@@ -185,9 +185,16 @@ def test_what_shares_neither_words_nor_sense_is_no_answer() -> None:
 def test_without_words_in_the_ranking_a_near_neighbour_is_enough_if_none_were_looked_for() -> None:
     for by_words, stays in ((True, False), (False, True)):
         one = ranking(chunk(1, "text"))
-        one.dense = {1: 0.6}
+        one.dense, one.unrelated = {1: 0.6}, (0.56, 0.65)
         abstain(one, lambda _: 0.0, by_words=by_words)
         assert bool(one.order) is stays
+
+
+def test_a_model_whose_cosines_are_not_known_never_silences_an_answer() -> None:
+    one = ranking(chunk(1, "text"))
+    one.dense, one.unrelated = {1: 0.1}, None
+    abstain(one, lambda _: 0.0)
+    assert ids(one) == [1]
 
 
 def test_of_equals_the_newer_comes_first_and_what_has_no_time_last() -> None:

@@ -8,10 +8,6 @@ from agent_raw_rag.search.ranking import Ranking
 
 LEAST_COVERAGE = 0.1
 """Of the query's idf, in the best hits: less, and no near neighbour either, means that nothing here is about it."""
-LEAST_COSINE = 0.56
-"""bge-small puts unrelated texts at 0.4 to 0.6, and nine in ten of LoCoMo's questions this near to some window (report 004)."""
-LEAST_COSINE_ALONE = 0.65
-"""The same for a query none of whose words occurs anywhere: letters without sense come as near as 0.635 (report 003)."""
 
 
 def abstain(ranking: Ranking, coverage: Callable[[str], float], *, by_words: bool = True) -> None:
@@ -25,6 +21,15 @@ def abstain(ranking: Ranking, coverage: Callable[[str], float], *, by_words: boo
     by_score = sorted(ranking.lexical.items(), key=lambda pair: -pair[1])
     best = [pair[0] for pair in (*ranking.order[:3], *by_score[:3]) if pair[0] in ranking.chunks]
     covered = max((coverage(ranking.chunks[chunk_id].text) for chunk_id in best), default=0.0)
-    near = max(ranking.dense.values(), default=0.0)
-    if covered < LEAST_COVERAGE and near < (LEAST_COSINE if ranking.lexical or not by_words else LEAST_COSINE_ALONE):
+    if covered < LEAST_COVERAGE and not _is_near(ranking, alone=by_words and not ranking.lexical):
         ranking.reorder("abstain", [])
+
+
+def _is_near(ranking: Ranking, *, alone: bool) -> bool:
+    """Whether the nearest chunk is about the query, as far as its cosine tells."""
+    if not ranking.dense:
+        return False
+    if ranking.unrelated is None:
+        return True
+    with_words, without = ranking.unrelated
+    return max(ranking.dense.values()) >= (without if alone else with_words)

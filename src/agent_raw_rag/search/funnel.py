@@ -113,12 +113,11 @@ class Funnel:
             ranking.saw("words", words)
             ranking.stages.append(f"lexical: {len(words)} of at most {limit}")
         if on.dense:
-            near, why = (
-                self.dense.search(asked.text, scope, reader, limit, parts) if asked.has_words else ([], _NO_ENGLISH)
-            )
-            ranking.dense = dict(near)
-            ranking.saw("vectors", near)
-            ranking.stages.append(f"dense: {len(near)} of at most {limit}" if near else f"dense: skipped, {why}")
+            near = self.dense.search(asked.text, scope, reader, limit, parts, has_words=asked.has_words)
+            ranking.dense, ranking.unrelated = dict(near.hits), near.unrelated
+            ranking.saw("vectors", near.hits)
+            found = f"dense: {len(near.hits)} of at most {limit}" if near.hits else f"dense: skipped, {near.why}"
+            ranking.stages.append(found)
 
     def _fuse(self, ranking: Ranking, reader: Reader) -> None:
         """One order of both; what a derived file still has and the store has no more is left out."""
@@ -165,6 +164,3 @@ SHOWN_QUERY = 500
 
 def _short(query: str) -> str:
     return query if len(query) <= SHOWN_QUERY else f"{query[:SHOWN_QUERY]}…"
-
-
-_NO_ENGLISH = "the embedded model reads English only and the query is in another script"

@@ -35,6 +35,8 @@ class Ranking:
     """BM25."""
     dense: dict[int, float] = field(default_factory=dict)
     """Cosines."""
+    unrelated: tuple[float, float] | None = None
+    """Cosines below which the nearest chunk is not about the query: see ``Encoder.unrelated_cosine``."""
     coarse: dict[int, float] = field(default_factory=dict)
     """The scores, 0 to 1, that reranking began with."""
     rerank: dict[int, float] = field(default_factory=dict)
