@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from agent_raw_rag.adapters.base import Adapter, Root
-    from agent_raw_rag.config import Settings
+    from agent_raw_rag.config import SearchSettings, Settings
     from agent_raw_rag.encode.base import Encoder
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestOptions, IngestReport, Note
@@ -349,9 +349,15 @@ class Runtime:
     @cached_property
     def funnel(self) -> Funnel:
         """The ranking stages over this store."""
+        return self.funnel_over(self.home, lambda: self.reader, self.settings.search, lambda: self.encoder)
+
+    def funnel_over(
+        self, home: str, reader: Callable[[], Reader], search: SearchSettings, encoder: Callable[[], Encoder | None]
+    ) -> Funnel:
+        """The ranking stages over any store, with other search settings: for measuring."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(self.home, lambda: self.reader, lambda: self.encoder, self.settings.search)
+        return Funnel(home, reader, encoder, search)
 
     def _backlog(self, connection: Connection) -> int:
         from agent_raw_rag.store.vectors import Vectors
