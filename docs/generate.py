@@ -133,7 +133,7 @@ def cli() -> Iterable[str]:
         yield _fenced("text", _help(program, module))
         for command in _subcommands(module):
             yield f"### {program} {command}"
-            yield _fenced("text", _help(program, module, command))
+            yield _fenced("text", _help(program, module, *command.split()))
 
 
 def mcp_tools() -> Iterable[str]:
@@ -326,13 +326,17 @@ def _names(modules: list[str]) -> str:
 
 
 def _subcommands(module: str) -> list[str]:
-    """Names of a program's commands, as its help lists them."""
+    """Names of a program's commands, as its help lists them, each group's own after the group."""
     app = getattr(importlib.import_module(module), "app", None)
     if app is None:
         return []
     from typer.main import get_command
 
-    return [name for name, command in getattr(get_command(app), "commands", {}).items() if not command.hidden]
+    found = []
+    for name, command in getattr(get_command(app), "commands", {}).items():
+        if not command.hidden:
+            found += [name, *(f"{name} {inner}" for inner in getattr(command, "commands", {}))]
+    return found
 
 
 def _help(program: str, module: str, *arguments: str) -> str:

@@ -8,6 +8,7 @@ import typer
 
 from agent_raw_rag import __version__
 from agent_raw_rag.cli import demo, doctor, forget, lists, options, read, search, status
+from agent_raw_rag.cli.eval import app as measuring
 
 app = typer.Typer(
     name="raw-rag",
@@ -22,6 +23,7 @@ for _command in (
     demo.demo,
 ):  # fmt: skip
     app.command()(_command)
+app.add_typer(measuring)
 
 
 def _print_version(asked: bool) -> None:

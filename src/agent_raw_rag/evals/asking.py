@@ -15,7 +15,6 @@ from agent_raw_rag.evals.shown import Manner, shown
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.store.reader import Reader, Scope
 
-
 T = TypeVar("T")
 
 

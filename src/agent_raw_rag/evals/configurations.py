@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from agent_raw_rag.chunker import Windows
@@ -61,7 +61,7 @@ def comparison(settings: Settings, *, recut: bool = True) -> list[Configuration]
     return found
 
 
-def _changed(settings: Settings, name: str, change: dict[str, object]) -> Configuration:
+def _changed(settings: Settings, name: str, change: Mapping[str, object]) -> Configuration:
     search = settings.search.model_copy(update=change)
     told = tuple((key, value) for key, value in change.items() if getattr(settings.search, key) != value)
     return Configuration(name, search, Windows(settings.chunks.size, settings.chunks.overlap), told)

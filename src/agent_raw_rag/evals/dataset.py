@@ -74,7 +74,8 @@ class Dataset:
             which = names[int(which) - 1]
         if which not in names:
             raise UsageError(
-                f"There is no conversation {which!r}.", hint=f"Give a number from 1 to {len(names)}, or a name: {names[0]}."
+                f"There is no conversation {which!r}.",
+                hint=f"Give a number from 1 to {len(names)}, or a name: {names[0]}.",
             )
         return self.only([which])
 

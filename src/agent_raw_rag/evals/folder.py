@@ -1,7 +1,8 @@
 """A folder with ``corpus.jsonl`` and ``queries.jsonl`` -> a dataset.
 
-A corpus line is ``{"id", "conv", "session", "date", "speaker", "text"}``, of which ``id`` and ``text`` must be there. A query line is
-``{"qid", "conv", "query", "type" or "types", "gold": [ids]}``; ``gold_groups``, lists of ids of which any one will do, refine ``gold``.
+A corpus line is ``{"id", "conv", "session", "date", "speaker", "text"}``, of which ``id`` and ``text`` must be there. A query
+line is ``{"qid", "conv", "query", "type" or "types", "gold": [ids]}``; ``gold_groups``, lists of ids of which any one will do,
+refine ``gold``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def load(folder: Path) -> Dataset:
         if (question := _question(folder / QUERIES, number, row, known, left_out)) is not None
     ]
     if not questions:
-        raise UsageError(f"{folder / QUERIES} holds no question whose gold turns are in the corpus.", hint=_counted(left_out))
+        raise UsageError(
+            f"{folder / QUERIES} holds no question whose gold turns are in the corpus.", hint=_counted(left_out)
+        )
     return Dataset(folder.resolve().name, turns, questions, dict(left_out))
 
 
@@ -66,7 +69,11 @@ def _row(file: Path, number: int, line: str) -> dict[str, Any]:
 def _turn(file: Path, number: int, row: dict[str, Any]) -> CorpusTurn:
     _need(file, number, row, "id", "text")
     return CorpusTurn(
-        str(row["id"]), str(row.get("conv") or ""), str(row.get("speaker") or ""), str(row["text"]), millis(row.get("date"))
+        str(row["id"]),
+        str(row.get("conv") or ""),
+        str(row.get("speaker") or ""),
+        str(row["text"]),
+        millis(row.get("date")),
     )
 
 

@@ -54,7 +54,9 @@ def known_items(reader: Reader, idf: Idf, count: int, seed: int) -> Dataset:
                 questions[name] = Question(number, "store", text, (kind,), (frozenset([name]),))
                 break
     if not questions:
-        raise StoreError("The store holds no turn that could be asked for.", hint="`raw-rag-ingest` reads the agents' logs.")
+        raise StoreError(
+            "The store holds no turn that could be asked for.", hint="`raw-rag-ingest` reads the agents' logs."
+        )
     turns = [CorpusTurn(name, "store", "", "") for name in questions]
     return Dataset("store", turns, list(questions.values()))
 

@@ -86,7 +86,9 @@ def _questions(
         raw = texts_of(asked, "evidence")
         ids = [f"{name}/{one}" for one in evidence_ids(raw)]
         gold = tuple(frozenset([one]) for one in ids if one in known)
-        remarks["malformed evidence ids"] += sum(not _ID.fullmatch(text) or [text] != evidence_ids([text]) for text in raw)
+        remarks["malformed evidence ids"] += sum(
+            not _ID.fullmatch(text) or [text] != evidence_ids([text]) for text in raw
+        )
         remarks["unknown evidence ids"] += len(ids) - len(gold)
         if not gold:
             left_out["no evidence"] += 1

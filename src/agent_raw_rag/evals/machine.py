@@ -8,7 +8,17 @@ import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("agent-raw-rag-mcp", "numpy", "tantivy", "onnxruntime", "tokenizers", "tiktoken", "PyStemmer", "mlx", "mlx-lm")
+PACKAGES = (
+    "agent-raw-rag-mcp",
+    "numpy",
+    "tantivy",
+    "onnxruntime",
+    "tokenizers",
+    "tiktoken",
+    "PyStemmer",
+    "mlx",
+    "mlx-lm",
+)
 """Those that ranking goes through."""
 
 

@@ -63,8 +63,8 @@ def run(
         ModelError: the encoder is missing or damaged.
     """
     total = len(plan.configurations) * sum(len(part.questions) for part in work)
+    asked = _in_turn if jobs == 1 or len(work) == 1 else _side_by_side
     with tempfile.TemporaryDirectory(prefix="raw-rag-eval-") as folder:
-        asked = _in_turn if jobs == 1 or len(work) == 1 else _side_by_side
         answers = asked(runtime, work, plan, folder, min(jobs, len(work)), _Counter(total, on_progress))
     return {one.name: [row for part in answers for row in part[one.name]] for one in plan.configurations}
 
@@ -105,13 +105,15 @@ def _side_by_side(
     runtime: Runtime, work: Sequence[Part], plan: Plan, folder: str, jobs: int, told: Callable[[int], None]
 ) -> list[Answers]:
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, spawn, _start, (runtime.settings, dict(runtime.environment))) as pool:
-        with _stopping_workers():
-            places = {pool.submit(_ask_apart, part, plan, folder): place for place, part in enumerate(work)}
-            found: dict[int, Answers] = {}
-            for done in as_completed(places):
-                found[places[done]] = done.result()
-                told(sum(map(len, found[places[done]].values())))
+    with (
+        ProcessPoolExecutor(jobs, spawn, _start, (runtime.settings, dict(runtime.environment))) as pool,
+        _stopping_workers(),
+    ):
+        places = {pool.submit(_ask_apart, part, plan, folder): place for place, part in enumerate(work)}
+        found: dict[int, Answers] = {}
+        for done in as_completed(places):
+            found[places[done]] = done.result()
+            told(sum(map(len, found[places[done]].values())))
     return [found[place] for place in range(len(work))]
 
 

@@ -1,4 +1,4 @@
-"""What an answer shows of the gold: ranked windows -> hits -> passages, for several ways of showing. The budget is the answer's own."""
+"""What an answer shows of the gold: ranked windows -> hits -> passages, for several ways of showing, within the budget."""
 
 from __future__ import annotations
 

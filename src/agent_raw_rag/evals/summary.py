@@ -14,7 +14,10 @@ from agent_raw_rag.evals.configurations import FULL, Configuration
 from agent_raw_rag.evals.metrics import Found, mean, measures, percentile, recall
 from agent_raw_rag.evals.run import Answers
 
-UNITS: dict[str, Callable[[Asked], Found]] = {"windows": lambda asked: asked.windows, "turns": lambda asked: asked.turns}
+UNITS: dict[str, Callable[[Asked], Found]] = {
+    "windows": lambda asked: asked.windows,
+    "turns": lambda asked: asked.turns,
+}
 """What is ranked: windows (a rank covers all turns of one), or turns."""
 CURVE = 30
 """Ranks of a curve."""
@@ -58,9 +61,7 @@ def ranks(asked: Sequence[Asked]) -> list[Json]:
 
 def _figures(asked: list[Asked], main: list[Asked], differs: bool) -> Json:
     figures: Json = {unit: _means([measures(pick(one)) for one in asked]) for unit, pick in UNITS.items()}
-    figures["intervals"] = {
-        unit: _intervals([measures(pick(one)) for one in asked]) for unit, pick in UNITS.items()
-    }
+    figures["intervals"] = {unit: _intervals([measures(pick(one)) for one in asked]) for unit, pick in UNITS.items()}
     if differs:
         figures["difference"] = {
             unit: _differences([measures(pick(one)) for one in asked], [measures(pick(one)) for one in main])
@@ -80,7 +81,8 @@ def _types(asked: list[Asked]) -> Json:
     kinds = sorted({kind for one in asked for kind in one.kinds})
     of = {kind: [one for one in asked if kind in one.kinds] for kind in kinds}
     return {
-        kind: {unit: _means([measures(pick(one)) for one in of[kind]]) for unit, pick in UNITS.items()} for kind in kinds
+        kind: {unit: _means([measures(pick(one)) for one in of[kind]]) for unit, pick in UNITS.items()}
+        for kind in kinds
     }
 
 
