@@ -9,7 +9,7 @@ Json = dict[str, Any]
 SHOWN = ("recall@1", "recall@5", "recall@10", "recall@15", "hit@1", "hit@5", "hit@15", "all@15", "MRR", "nDCG@10")
 """Metrics that stand in tables; the JSON has all."""
 COMPARED = ("recall@1", "recall@5", "recall@10", "recall@15", "MRR")
-NO_ANSWERS = "This is retrieval alone: which turns come back. No model answered anything; how good answers are stands nowhere here."
+NO_ANSWERS = "This is retrieval alone: which turns come back. No model answered anything; no figure says how good answers are."
 
 
 @dataclass(frozen=True, slots=True)
