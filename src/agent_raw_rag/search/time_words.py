@@ -1,0 +1,113 @@
+"""Time words: a time that a query names is preferred, and nothing is left out for it. Pure: now is an argument.
+
+"What did we decide last week" asks for a week, but people are off by a few days, and what they look for may be older: so a time
+is a bonus on the score, not a filter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from agent_raw_rag.errors import UsageError
+from agent_raw_rag.lexical.pasted import error_spans
+from agent_raw_rag.lexical.queries import quoted_spans
+from agent_raw_rag.models import Millis
+from agent_raw_rag.search.ranking import Ranking
+from agent_raw_rag.search.spans import Span
+from agent_raw_rag.search.time_rows import ROWS, Row
+from agent_raw_rag.store.reader import Scope
+from agent_raw_rag.store.rows import ChunkRow
+
+TIME_BONUS = 0.2
+"""On a scale of 0 to 1: a window of the time that was named passes those that are up to a fifth better, and no others."""
+MOST_TIMES = 4
+_FROM_THEN_ON = ("since", "seit", "自從", "自从")
+_OTHERWISE = (" before", " until", " till", " by", " after", " bis", " nach")
+"""Words before a time that ask for what lies outside of it: no preference follows from them."""
+_AFTERWARDS = ("以前", "之前", "以後", "之後", "以后", "之后")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of time that a query names, in the user's zone."""
+
+    start: datetime
+    end: datetime
+    """The first instant after it."""
+
+    @property
+    def bounds(self) -> tuple[Millis, Millis]:
+        """Both as instants."""
+        return int(self.start.timestamp() * 1000), int(self.end.timestamp() * 1000)
+
+    def touches(self, chunk: ChunkRow) -> bool:
+        """Whether some of a chunk was said in it. A chunk without a time was not."""
+        start, end = self.bounds
+        return chunk.started is not None and chunk.ended is not None and chunk.started < end and chunk.ended >= start
+
+    def within(self, scope: Scope) -> Scope:
+        """The part of a scope that lies in it."""
+        start, end = self.bounds
+        after = start if scope.after is None else max(start, scope.after)
+        before = end if scope.before is None else min(end, scope.before)
+        return replace(scope, after=after, before=before)
+
+    def __str__(self) -> str:
+        whole_days = (self.start.hour, self.start.minute, self.end.hour, self.end.minute) == (0, 0, 0, 0)
+        if not whole_days:
+            return f"{self.start:%Y-%m-%d %H:%M} … {self.end:%Y-%m-%d %H:%M}"
+        first, last = f"{self.start:%Y-%m-%d}", f"{self.end - timedelta(hours=1):%Y-%m-%d}"
+        return first if first == last else f"{first} … {last}"
+
+
+def times_in(query: str, now: datetime) -> tuple[tuple[Stretch, ...], str]:
+    """The times that a query names, and the query without those that are said from the day of the question.
+
+    What is quoted, and an error text, names no time. ``now`` carries the user's zone.
+    """
+    found: list[tuple[int, int, Span, bool]] = []
+    open_text = _masked(query, [*quoted_spans(query), *error_spans(query)])
+    for row in ROWS:
+        for match in row.pattern.finditer(open_text):
+            start, end = match.span()
+            span = _read(row, match, now)
+            if span is not None and all(end <= first or start >= last for first, last, _, _ in found):
+                found.append((start, end, span, row.relative))
+    found = sorted(found)[:MOST_TIMES]
+    rest = _masked(query, [(start, end) for start, end, _, relative in found if relative])
+    return tuple(Stretch(*span) for _, _, span, _ in found), rest
+
+
+def prefer_times(times: Sequence[Stretch], ranking: Ranking) -> None:
+    """Lift the candidates that were said in one of the times."""
+    if not times:
+        return
+
+    def bonus(chunk_id: int) -> float:
+        return TIME_BONUS if any(time.touches(ranking.chunks[chunk_id]) for time in times) else 0.0
+
+    ranking.lift("time", bonus, TIME_BONUS)
+    ranking.stages.append(f"time: {', '.join(map(str, times))} preferred")
+
+
+def _read(row: Row, match: re.Match[str], now: datetime) -> Span | None:
+    before = f" {match.string[: match.start()].lower()}".rstrip()
+    if before.endswith(_OTHERWISE) or match.string[match.end() :].startswith(_AFTERWARDS):
+        return None
+    try:
+        span = row.read(match, now)
+    except (UsageError, ValueError, OverflowError):  # beyond the calendar: no time that anything was said at
+        return None
+    if span and (before.endswith(_FROM_THEN_ON) or match[0].lower().startswith(_FROM_THEN_ON)):
+        return (span[0], now) if span[0] < now else None
+    return span
+
+
+def _masked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with blanks for some stretches: places in it stay the same."""
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
