@@ -354,7 +354,7 @@ class Runtime:
     def funnel_over(
         self, home: str, reader: Callable[[], Reader], search: SearchSettings, encoder: Callable[[], Encoder | None]
     ) -> Funnel:
-        """The ranking stages over any store, with other search settings: for measuring."""
+        """The ranking stages over any store, with other search settings and this runtime's models: for measuring."""
         from agent_raw_rag.search.funnel import Funnel
 
         return Funnel(home, reader, encoder, search)

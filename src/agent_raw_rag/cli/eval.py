@@ -242,7 +242,7 @@ def _part(dataset: Dataset, conversation: str | None, half: str | None, limit: i
         dataset = dataset.conversation(conversation)
     if limit is not None:
         dataset = dataset.limited(limit)
-    if not dataset.questions:
+    if not any(question.gold for question in dataset.questions):
         raise UsageError("No question is left to ask.", hint="Ask for another part of the benchmark.")
     return dataset
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from time import perf_counter
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from agent_raw_rag.evals.dataset import Question
 from agent_raw_rag.evals.metrics import DEPTH, Found, found
 from agent_raw_rag.evals.names import Names
 from agent_raw_rag.evals.shown import Manner, shown
+from agent_raw_rag.models import Millis
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.store.reader import Reader, Scope
 
@@ -30,6 +32,8 @@ class Asked:
     """Of encoding the query, of ranking windows (encoding included), of ranking turns (the same again)."""
     nearest: float | None
     """Cosine of the nearest window."""
+    reranked: int
+    """Candidates that the reranker scored."""
     skipped: tuple[str, ...]
     """Stages that took no part, with the reason."""
     shown: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -78,10 +82,14 @@ class Asker:
     names: Names
     encoder: RememberingEncoder | None
     manners: Sequence[Manner] = ()
+    latest: datetime | None = None
+    """When a question is asked that does not say; None: now."""
     scope: Scope = field(default_factory=Scope)
 
     def ask(self, question: Question) -> Asked:
         """Rank windows, and turns, for a question."""
+        if moment := moment_of(question.asked) or self.latest:
+            self.funnel.now = lambda: moment
         (ranking, chunks), windows, encode = self._timed(
             lambda: self.funnel.rank(question.text, self.scope, self.reader)
         )
@@ -95,6 +103,7 @@ class Asker:
             turns=found(([names.turn(session, ordinal)] for session, ordinal, *_ in turns), gold, names.chars),
             seconds={"encode": encode, "windows": windows, "turns": took},
             nearest=max(ranking.dense.values(), default=None),
+            reranked=len(ranking.rerank),
             skipped=tuple(stage for stage in ranking.stages if "skipped" in stage),
             shown={
                 manner.name: shown(manner, question.text, ranked, gold, names, self.reader) for manner in self.manners
@@ -109,3 +118,8 @@ class Asker:
         result = work()
         took = perf_counter() - began
         return result, took + (model.saved - saved if model else 0.0), model.seconds - encoded if model else 0.0
+
+
+def moment_of(instant: Millis | None) -> datetime | None:
+    """An instant as a moment in UTC."""
+    return datetime.fromtimestamp(instant / 1000, UTC) if instant is not None else None

@@ -40,7 +40,10 @@ class Question:
     text: str
     kinds: tuple[str, ...]
     gold: tuple[frozenset[str], ...]
-    """Groups of turn ids: any turn of a group stands for it, and all groups together are the evidence."""
+    """Groups of turn ids: any turn of a group stands for it, and all groups together are the evidence. None: the corpus does
+    not answer the question, and nothing should be found."""
+    asked: Millis | None = None
+    """When: what "last week" means hangs on it. None: right after the last turn of its store."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 A corpus line is ``{"id", "conv", "session", "date", "speaker", "text"}``, of which ``id`` and ``text`` must be there. A query
 line is ``{"qid", "conv", "query", "type" or "types", "gold": [ids]}``; ``gold_groups``, lists of ids of which any one will do,
-refine ``gold``.
+refine ``gold``, and ``date`` says when it is asked. ``unanswerable.jsonl``, if there is one, has queries that the corpus does not
+answer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.evals.dataset import CorpusTurn, Dataset, Question, millis, texts_of
 
-CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
+CORPUS, QUERIES, UNANSWERABLE = "corpus.jsonl", "queries.jsonl", "unanswerable.jsonl"
 
 
 def load(folder: Path) -> Dataset:
@@ -27,6 +28,7 @@ def load(folder: Path) -> Dataset:
     """
     turns = [_turn(folder / CORPUS, number, row) for number, row in _rows(folder / CORPUS)]
     known = {turn.id: turn.conversation for turn in turns}
+    conversations = set(known.values())
     if len(known) < len(turns):
         twice = next(name for name, count in Counter(turn.id for turn in turns).items() if count > 1)
         raise UsageError(f"{folder / CORPUS}: the id {twice!r} stands there more than once.")
@@ -34,13 +36,34 @@ def load(folder: Path) -> Dataset:
     questions = [
         question
         for number, row in _rows(folder / QUERIES)
-        if (question := _question(folder / QUERIES, number, row, known, left_out)) is not None
+        if (question := _question(folder / QUERIES, number, row, known, conversations, left_out)) is not None
     ]
     if not questions:
         raise UsageError(
             f"{folder / QUERIES} holds no question whose gold turns are in the corpus.", hint=_counted(left_out)
         )
-    return Dataset(folder.resolve().name, turns, questions, dict(left_out))
+    return Dataset(
+        folder.resolve().name, turns, [*questions, *_unanswerable(folder / UNANSWERABLE, conversations)], dict(left_out)
+    )
+
+
+def _unanswerable(file: Path, conversations: set[str]) -> list[Question]:
+    rows = list(_rows(file)) if file.exists() else []
+    for number, row in rows:
+        _need(file, number, row, "query")
+        if str(row.get("conv") or "") not in conversations:
+            raise UsageError(f"{file}:{number} is about a conversation that the corpus lacks.")
+    return [
+        Question(
+            str(row.get("qid") or f"line {number}"),
+            str(row.get("conv") or ""),
+            str(row["query"]),
+            (),
+            (),
+            millis(row.get("date")),
+        )
+        for number, row in rows
+    ]
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -78,7 +101,7 @@ def _turn(file: Path, number: int, row: dict[str, Any]) -> CorpusTurn:
 
 
 def _question(
-    file: Path, number: int, row: dict[str, Any], known: dict[str, str], left_out: Counter[str]
+    file: Path, number: int, row: dict[str, Any], known: dict[str, str], conversations: set[str], left_out: Counter[str]
 ) -> Question | None:
     _need(file, number, row, "query")
     gold = texts_of(row, "gold")
@@ -92,11 +115,11 @@ def _question(
         return None
     kinds = texts_of(row, "types") or texts_of(row, "type") or ["all"]
     conversation = str(row.get("conv") or known[asked[0]])
-    if conversation not in known.values():
+    if conversation not in conversations:
         left_out["conversation that the corpus lacks"] += 1
         return None
-    name = str(row.get("qid") or f"line {number}")
-    return Question(name, conversation, str(row["query"]), tuple(kinds), tuple(frozenset(group) for group in groups))
+    name, moment = str(row.get("qid") or f"line {number}"), millis(row.get("date"))
+    return Question(name, conversation, str(row["query"]), tuple(kinds), tuple(map(frozenset, groups)), moment)
 
 
 def _groups(row: dict[str, Any]) -> list[list[str]]:

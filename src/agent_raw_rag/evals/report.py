@@ -28,7 +28,7 @@ def report(dataset: Dataset, figures: Json, runtime: Runtime, how: Json) -> Json
         "corpus": {
             "conversations": len(dataset.conversations()),
             "turns": len(dataset.turns),
-            "questions": len(dataset.questions),
+            "questions": sum(bool(question.gold) for question in dataset.questions),
             "left_out": dataset.left_out,
             "remarks": dataset.remarks,
         },

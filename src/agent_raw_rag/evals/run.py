@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from agent_raw_rag.chunker import Windows
 from agent_raw_rag.config import Settings
-from agent_raw_rag.evals.asking import Asked, Asker, RememberingEncoder
+from agent_raw_rag.evals.asking import Asked, Asker, RememberingEncoder, moment_of
 from agent_raw_rag.evals.configurations import FULL, Configuration
 from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.evals.dataset import CorpusTurn, Dataset, Question, role_and_text
@@ -159,7 +160,8 @@ def _ask_part(
         with tempfile.TemporaryDirectory(dir=folder) as home, _stored(Path(home), part, windows) as store:
             store.index(lambda: model)
             names = CorpusNames(store.reader, {turn.id: len(turn.text) for turn in part.turns})
-            answers |= _ask(runtime, store.home, store.reader, names, model, part.questions, same, told)
+            latest = moment_of(max((turn.time for turn in part.turns if turn.time is not None), default=None))
+            answers |= _ask(runtime, store.home, store.reader, names, model, part.questions, same, told, latest)
     return answers
 
 
@@ -181,12 +183,12 @@ def _stored(folder: Path, part: Part, windows: Windows) -> Iterator[Stored]:
 
 def _ask(
     runtime: Runtime, home: str, reader: Reader, names: Names, model: RememberingEncoder | None,
-    questions: Sequence[Question], plan: Plan, told: Callable[[int], None],
+    questions: Sequence[Question], plan: Plan, told: Callable[[int], None], latest: datetime | None = None,
 ) -> Answers:  # fmt: skip
     answers: Answers = {}
     for one in plan.configurations:
         funnel = runtime.funnel_over(home, lambda: reader, one.search, lambda: model)
-        asker = Asker(funnel, reader, names, model, plan.manners if one.name == FULL else ())
+        asker = Asker(funnel, reader, names, model, plan.manners if one.name == FULL else (), latest)
         answers[one.name] = [_asked(asker, question, told) for question in questions]
     return answers
 

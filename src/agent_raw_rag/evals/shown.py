@@ -44,7 +44,7 @@ def shown(
     passages, left_out = expand(hits, query, manner.how, reader, SYSTEM_ZONE, lambda session: None)
     by_id = {hit.rank: hit.chunk for hit in hits}
     turns = Counter(name for passage in passages for name in _turns(passage, by_id[passage.rank], names))
-    share = sum(not group.isdisjoint(turns) for group in gold) / len(gold)
+    share = sum(not group.isdisjoint(turns) for group in gold) / len(gold) if gold else 0.0
     return {
         "recall": share,
         "hit": float(share > 0),

@@ -28,7 +28,12 @@ Json = dict[str, Any]
 def summary(answers: Answers, configurations: Sequence[Configuration]) -> Json:
     """The figures of every configuration. The first level holds those of ``full``, or of the last one if that was not run."""
     main = FULL if FULL in answers else configurations[-1].name
+    silent = {name: [one for one in asked if not one.windows.ranks] for name, asked in answers.items()}
+    answers = answerable(answers)
     figures = {one.name: _figures(answers[one.name], answers[main], one.name != main) for one in configurations}
+    for name, asked in silent.items():
+        if asked:
+            figures[name]["unanswerable"] = {"n": len(asked), "nothing_found": _empty(asked)}
     for one in configurations:
         figures[one.name] = {"changed": dict(one.changed), **figures[one.name]}
     shown = _shown(answers[main])
@@ -47,8 +52,13 @@ def curves(answers: Answers) -> dict[str, dict[str, list[list[float]]]]:
     """Configuration -> unit -> for each k from 1 to ``CURVE``: recall, and the lower and upper end of its interval."""
     return {
         name: {unit: _curve([pick(one) for one in asked]) for unit, pick in UNITS.items()}
-        for name, asked in answers.items()
+        for name, asked in answerable(answers).items()
     }
+
+
+def answerable(answers: Answers) -> Answers:
+    """Without the questions that the corpus does not answer: no metric of ranks means anything there."""
+    return {name: [one for one in asked if one.windows.ranks] for name, asked in answers.items()}
 
 
 def ranks(asked: Sequence[Asked]) -> list[Json]:
@@ -68,9 +78,17 @@ def _figures(asked: list[Asked], main: list[Asked], differs: bool) -> Json:
             for unit, pick in UNITS.items()
         }
     figures["latency_ms"] = _latency(asked)
-    figures["nothing_found"] = sum(not one.windows.chars for one in asked)
+    figures["nothing_found"] = _empty(asked)
+    figures["reranked"] = {
+        "mean": round(sum(one.reranked for one in asked) / len(asked), 1),
+        "least": min(one.reranked for one in asked),
+    }
     figures["skipped"] = dict(Counter(stage for one in asked for stage in one.skipped))
     return figures
+
+
+def _empty(asked: Sequence[Asked]) -> int:
+    return sum(not one.windows.chars for one in asked)
 
 
 def _means(rows: list[dict[str, float]]) -> dict[str, float]:

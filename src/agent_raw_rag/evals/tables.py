@@ -9,7 +9,9 @@ Json = dict[str, Any]
 SHOWN = ("recall@1", "recall@5", "recall@10", "recall@15", "hit@1", "hit@5", "hit@15", "all@15", "MRR", "nDCG@10")
 """Metrics that stand in tables; the JSON has all."""
 COMPARED = ("recall@1", "recall@5", "recall@10", "recall@15", "MRR")
-NO_ANSWERS = "This is retrieval alone: which turns come back. No model answered anything; no figure says how good answers are."
+NO_ANSWERS = (
+    "This is retrieval alone: which turns come back. No model answered anything; no figure says how good answers are."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,16 @@ def remarks(report: Json) -> list[str]:
     said += [f"{stage}: {count} times in {', '.join(names)}." for (stage, count), names in skipped.items()]
     empty = {name: one["nothing_found"] for name, one in report["configurations"].items() if one["nothing_found"]}
     said += [f"{count} questions were answered with nothing in {name}." for name, count in empty.items()]
+    for name, one in report["configurations"].items():
+        if "unanswerable" in one:
+            none = one["unanswerable"]
+            said.append(
+                f"Of {none['n']} questions that the corpus does not answer, {none['nothing_found']} got nothing in {name}."
+            )
+        if one["reranked"]["mean"]:
+            said.append(
+                f"{name} reranked {one['reranked']['mean']} candidates a question, {one['reranked']['least']} at least."
+            )
     return said
 
 
