@@ -7,6 +7,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from agent_raw_rag.chunker import Windows
 from agent_raw_rag.config import Settings
+from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.evals.asking import Asked, Asker, RememberingEncoder, moment_of
 from agent_raw_rag.evals.configurations import FULL, Configuration
 from agent_raw_rag.evals.corpus import Stored
@@ -62,6 +64,7 @@ def run(
 
     Raises:
         ModelError: the encoder is missing or damaged.
+        RawRagError: a process of several died.
     """
     total = len(plan.configurations) * sum(len(part.questions) for part in work)
     asked = _in_turn if jobs == 1 or len(work) == 1 else _side_by_side
@@ -110,11 +113,19 @@ def _side_by_side(
         ProcessPoolExecutor(jobs, spawn, _start, (runtime.settings, dict(runtime.environment))) as pool,
         _stopping_workers(),
     ):
-        places = {pool.submit(_ask_apart, part, plan, folder): place for place, part in enumerate(work)}
+        with (
+            _interrupts_ignored()
+        ):  # which the workers inherit: Ctrl-C goes to the whole group, and it is we who end them
+            places = {pool.submit(_ask_apart, part, plan, folder): place for place, part in enumerate(work)}
         found: dict[int, Answers] = {}
-        for done in as_completed(places):
-            found[places[done]] = done.result()
-            told(sum(map(len, found[places[done]].values())))
+        try:
+            for done in as_completed(places):
+                found[places[done]] = done.result()
+                told(sum(map(len, found[places[done]].values())))
+        except BrokenProcessPool as error:
+            raise RawRagError(
+                "A process died while it measured.", hint="Memory may be short: give --jobs 1."
+            ) from error
     return [found[place] for place in range(len(work))]
 
 
@@ -129,12 +140,20 @@ def _stopping_workers() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 _here: list[tuple[Runtime, RememberingEncoder | None]] = []
 """In a worker process: its own runtime, with the model that it loads once."""
 
 
 def _start(settings: Settings, environment: dict[str, str]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent ends us
     runtime = Runtime(settings, environment)
     _here.append((runtime, _remembering(runtime)))
 
