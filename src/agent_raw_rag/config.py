@@ -67,7 +67,10 @@ class SearchSettings(_Section):
     exact: bool = Field(
         True, description="Identifiers, paths, error texts and quoted phrases of a query weigh more than its words."
     )
-    neighbours: bool = Field(True, description="The windows before and after a window speak for it, a little.")
+    neighbours: bool = Field(
+        False,
+        description="The windows before and after a window speak for it, a little. Off: it did not help (LoCoMo).",
+    )
     time_words: bool = Field(
         True, description='Times that a query names ("last week", "in March", 昨天) are preferred; nothing is left out.'
     )

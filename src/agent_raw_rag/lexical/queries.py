@@ -102,7 +102,7 @@ def _terms(text: str, kind: _Kind) -> Iterator[tuple[QueryTerm, bool]]:
             yield from ((QueryTerm(pair, held), pair in DENSE_STOPWORDS and not in_quotes) for pair in bigrams(word))
             continue
         *parts, whole = word_terms(word) or [""]
-        yield from ((QueryTerm(part, held), False) for part in parts)
+        yield from ((QueryTerm(part, in_quotes), False) for part in parts)
         if whole:
             stopword = not in_quotes and fold(word) in STOPWORDS
             exact = held or bool(parts) or (_is_code(word, shouting) and not stopword)

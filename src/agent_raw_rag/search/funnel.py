@@ -72,17 +72,18 @@ class Funnel:
 
     def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
-        asked, ranking, on = question(query, self.settings, self.now()), Ranking(), self.settings
+        ranking, on = Ranking(), self.settings
+        asked = question(query, on, self.now(), lambda time: bool(reader.recent(time.within(scope), 1)))
         self._look(asked, scope, reader, ranking)
         self._fuse(ranking, reader)
         if on.neighbours:
             heed_neighbours(ranking)
-        prefer_times(asked.times, ranking)
+        prefer_times(asked.times, asked.silent, ranking)
         heed_phrases(asked.phrases, ranking)
-        ranking.order = ranking.order[: on.candidates]
+        self._cut(asked, ranking)
         if on.near_duplicates:
             fold_near_duplicates({term.text for term in asked.terms}, ranking)
-        abstain(ranking, lambda text: self.words.coverage(asked.terms, text), by_words=on.lexical)
+        abstain(ranking, lambda text: self.words.coverage(asked.telling, text), by_words=on.lexical)
         ranking.coarse = dict(ranking.order)
         self._rerank(asked, ranking)
         if on.recency:
@@ -121,6 +122,11 @@ class Funnel:
         fused = fuse(list(ranking.lexical.items()), list(ranking.dense.items()), self.settings.dense_weight)
         ranking.chunks = reader.chunks(chunk_id for chunk_id, _ in fused)
         ranking.reorder("fuse", [pair for pair in fused if pair[0] in ranking.chunks])
+
+    def _cut(self, asked: Question, ranking: Ranking) -> None:
+        """The best candidates of both rankings, and of the rest what was said in a time that was named."""
+        best, rest = ranking.order[: self.settings.candidates], ranking.order[self.settings.candidates :]
+        ranking.order = [*best, *(pair for pair in rest if asked.in_time(ranking.chunks[pair[0]]))]
 
     def _rerank(self, asked: Question, ranking: Ranking) -> None:
         on = self.settings

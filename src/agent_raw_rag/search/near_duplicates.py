@@ -7,8 +7,8 @@ may be what is asked for.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from agent_raw_rag.lexical.terms import terms
@@ -17,53 +17,44 @@ from agent_raw_rag.store.rows import ChunkRow
 
 LEAST_SHARED = 0.9
 """Of the words of both (Jaccard)."""
-MOST_COMPARED = 128
+MOST_COMPARED = 64
+"""Candidates: several answers deep, and what stands behind them is not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Bag:
     chunk: ChunkRow
     words: frozenset[str]
-    numbers: frozenset[str]
 
 
 def fold_near_duplicates(asked: Collection[str], ranking: Ranking) -> None:
     """Take out the candidates that repeat a better one, and note them there. ``asked``: the query's terms."""
-    bags = {chunk_id: _bag(ranking.chunks[chunk_id]) for chunk_id, _ in ranking.order[:MOST_COMPARED]}
-    kept: dict[int, list[int]] = {}
-    gone: set[int] = set()
-    for chunk_id, others in _alike(bags):
-        same = (other for other in others if other not in gone and _repeats(bags[chunk_id], bags[other], asked))
-        best = next(same, None)
-        if best is not None:
-            gone.add(chunk_id)
-            kept.setdefault(best, []).append(chunk_id)
+    kept: list[_Bag] = []
+    folded: dict[int, list[int]] = {}
+    for bag in _shared([_bag(ranking.chunks[chunk_id]) for chunk_id, _ in ranking.order[:MOST_COMPARED]]):
+        best = next((other for other in kept if _repeats(bag, other, asked)), None)
+        if best is None:
+            kept.append(bag)
+        else:
+            folded.setdefault(best.chunk.id, []).append(bag.chunk.id)
+    gone = {chunk_id for ids in folded.values() for chunk_id in ids}
     if gone:
-        ranking.folded = kept
+        ranking.folded = folded
         ranking.reorder("near-duplicates", [pair for pair in ranking.order if pair[0] not in gone])
         ranking.stages.append(f"near-duplicates: {len(gone)} folded")
 
 
 def _bag(chunk: ChunkRow) -> _Bag:
-    words = frozenset(chunk.text.casefold().split())
-    return _Bag(chunk, words, frozenset(word for word in words if any(char.isdigit() for char in word)))
+    return _Bag(chunk, frozenset(chunk.text.casefold().split()))
 
 
-def _alike(bags: dict[int, _Bag]) -> Iterator[tuple[int, list[int]]]:
-    """Each candidate with the better ones that may say the same.
-
-    Two sets that share nine tenths share one of their rarest words, if a tenth and one more of each are looked at (prefix
-    filtering, Chaudhuri et al. 2006): so of thousands of pairs, few are compared.
-    """
-    frequency = Counter(word for bag in bags.values() for word in bag.words)
-    having: defaultdict[str, list[int]] = defaultdict(list)
-    for chunk_id, bag in bags.items():
-        rarest = sorted(bag.words, key=lambda word: (frequency[word], word))
-        prefix = rarest[: int(len(rarest) * (1 - LEAST_SHARED)) + 2]  # one more than the theorem: floats
-        places = {other: None for word in prefix for other in having[word]}
-        yield chunk_id, [other for other in bags if other in places] if places else []
-        for word in prefix:
-            having[word].append(chunk_id)
+def _shared(bags: list[_Bag]) -> list[_Bag]:
+    """Those that may repeat another: more than a tenth of its words for itself alone, and a window repeats nothing. This leaves
+    a few of a hundred to be compared."""
+    having = Counter(word for bag in bags for word in bag.words)
+    return [
+        bag for bag in bags if sum(having[word] == 1 for word in bag.words) <= (1 - LEAST_SHARED) * len(bag.words) + 1
+    ]
 
 
 def _repeats(worse: _Bag, better: _Bag, asked: Collection[str]) -> bool:
@@ -72,7 +63,9 @@ def _repeats(worse: _Bag, better: _Bag, asked: Collection[str]) -> bool:
     shared = len(worse.words & better.words)
     if not worse.words or shared < LEAST_SHARED * (len(worse.words) + len(better.words) - shared):
         return False
-    return worse.numbers == better.numbers and not set(asked) & set(terms(" ".join(worse.words - better.words)))
+    if any(char.isdigit() for word in worse.words ^ better.words for char in word):
+        return False
+    return not set(asked).intersection(terms(" ".join(worse.words - better.words)))
 
 
 def _overlap(one: ChunkRow, other: ChunkRow) -> bool:

@@ -7,7 +7,7 @@ is a bonus on the score, not a filter.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -63,26 +63,44 @@ class Stretch:
         return first if first == last else f"{first} … {last}"
 
 
-def times_in(query: str, now: datetime) -> tuple[tuple[Stretch, ...], str]:
-    """The times that a query names, and the query without those that are said from the day of the question.
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A time in a query."""
 
-    What is quoted, and an error text, names no time. ``now`` carries the user's zone.
+    place: tuple[int, int]
+    """Where its words begin and end."""
+    stretch: Stretch
+    is_relative: bool
+    """Said from the day of the question, as "yesterday" is."""
+
+
+def times_in(query: str, now: datetime) -> list[Named]:
+    """The times that a query names, in order, at most ``MOST_TIMES``. ``now`` carries the user's zone.
+
+    What is quoted, and an error text, names no time.
     """
-    found: list[tuple[int, int, Span, bool]] = []
-    open_text = _masked(query, [*quoted_spans(query), *error_spans(query)])
+    found: list[Named] = []
+    open_text = without(query, [*quoted_spans(query), *error_spans(query)])
     for row in ROWS:
         for match in row.pattern.finditer(open_text):
-            start, end = match.span()
             span = _read(row, match, now)
-            if span is not None and all(end <= first or start >= last for first, last, _, _ in found):
-                found.append((start, end, span, row.relative))
-    found = sorted(found)[:MOST_TIMES]
-    rest = _masked(query, [(start, end) for start, end, _, relative in found if relative])
-    return tuple(Stretch(*span) for _, _, span, _ in found), rest
+            start, end = match.span()
+            if span is not None and all(end <= one.place[0] or start >= one.place[1] for one in found):
+                found.append(Named((start, end), Stretch(*span), row.relative))
+    return sorted(found, key=lambda one: one.place)[:MOST_TIMES]
 
 
-def prefer_times(times: Sequence[Stretch], ranking: Ranking) -> None:
-    """Lift the candidates that were said in one of the times."""
+def without(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text with blanks for some of it: what stays keeps its place."""
+    for start, end in places:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def prefer_times(times: Sequence[Stretch], silent: Sequence[Stretch], ranking: Ranking) -> None:
+    """Lift the candidates that were said in one of the times. ``silent``: times that nothing was said in."""
+    if silent:
+        ranking.stages.append(f"time: nothing was said {', '.join(map(str, silent))}")
     if not times:
         return
 
@@ -104,10 +122,3 @@ def _read(row: Row, match: re.Match[str], now: datetime) -> Span | None:
     if span and (before.endswith(_FROM_THEN_ON) or match[0].lower().startswith(_FROM_THEN_ON)):
         return (span[0], now) if span[0] < now else None
     return span
-
-
-def _masked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text with blanks for some stretches: places in it stay the same."""
-    for start, end in spans:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
