@@ -284,14 +284,9 @@ class Runtime:
         if agent is not None:
             self._chosen([agent])
         return status_report(
-            self.reader,
-            self.settings.store_path(),
-            __version__,
-            self._space_name(),
-            self._indexed_up_to(),
-            agent,
+            self.reader, self.settings.store_path(), __version__, self._space_name(), self._indexed_up_to(), agent,
             self.zone,
-        )
+        )  # fmt: skip
 
     def check_store(self) -> list[str]:
         """What SQLite finds wrong with the store's file; empty: nothing. Reads all of it."""

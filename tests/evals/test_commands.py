@@ -61,7 +61,7 @@ def test_locomo_is_compared_and_written_into_a_folder(tmp_path: Path) -> None:
     shown = run(RAW_RAG, environment(tmp_path / "home"), *words)
     assert shown.returncode == 0, shown.stderr
     found = json.loads(shown.stdout)
-    assert {"lexical", "dense", "fused", "full", "without exact", "windows of 512"} <= found["configurations"].keys()
+    assert {"lexical", "dense", "fused", "full", "without rerank", "windows of 512"} <= found["configurations"].keys()
     assert set(found["shown"]) == {"top 15", "top 15, turns repeated", "top 15, windows only", "top 5"}
     assert {path.name for path in out.iterdir()} == {"trees.json", "trees.md", "trees-windows.svg", "trees-turns.svg"}
     written = json.loads((out / "trees.json").read_text(encoding="utf-8"))

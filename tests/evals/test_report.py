@@ -67,7 +67,11 @@ def test_the_same_curves_give_the_same_picture() -> None:
 
 
 def test_a_picture_leaves_out_single_switches() -> None:
-    assert drawable(["lexical", "full", "without exact", "without rerank"]) == ["lexical", "full", "without rerank"]
+    assert drawable(["lexical", "full", "without exact", "with recency", "without rerank"]) == [
+        "lexical",
+        "full",
+        "without rerank",
+    ]
 
 
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

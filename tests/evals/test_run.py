@@ -126,20 +126,20 @@ def test_times_in_a_question_are_meant_from_the_day_it_is_asked_on(tmp_path: Pat
 
 
 def test_the_stages_and_switches_of_a_comparison_differ_in_what_they_say() -> None:
-    settings = Settings()
+    settings = Settings(search=Settings().search.model_copy(update={"neighbours": True, "exact": False}))
     found = {one.name: dict(one.changed) for one in comparison(settings)}
     assert found["full"] == {}
     assert found["without neighbours"] == {"neighbours": False}
+    assert found["with exact"] == {"exact": True}
     assert found["without rerank"] == {"rerank_budget_ms": 0}
     assert found["windows of 512"] == {"chunks.size": 512, "chunks.overlap": 64}
     assert "windows of 256" not in found
     assert not any(name.startswith("windows of") for name in (one.name for one in comparison(settings, recut=False)))
 
 
-def test_a_switch_that_is_off_already_is_not_compared() -> None:
-    search = Settings().search.model_copy(update={"recency": False, "rerank_budget_ms": 0})
-    names = {one.name for one in comparison(Settings(search=search))}
-    assert names.isdisjoint({"without recency", "without rerank"})
+def test_reranking_that_is_off_already_is_not_compared() -> None:
+    search = Settings().search.model_copy(update={"rerank_budget_ms": 0})
+    assert "without rerank" not in {one.name for one in comparison(Settings(search=search))}
 
 
 def test_an_unknown_stage_is_refused() -> None:

@@ -39,7 +39,7 @@ Stages = Annotated[
 Compare = Annotated[
     bool,
     typer.Option("--compare", rich_help_panel=HOW,
-                 help="All stages, each search switch turned off, other window sizes, and ways of showing an answer."),
+                 help="All stages, each search switch turned over, other window sizes, and ways of showing an answer."),
 ]  # fmt: skip
 Half = Annotated[
     str | None,

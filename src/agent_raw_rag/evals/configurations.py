@@ -50,15 +50,20 @@ def stages(settings: Settings, names: Iterable[str]) -> list[Configuration]:
 
 
 def comparison(settings: Settings, *, recut: bool = True) -> list[Configuration]:
-    """All stages, every switch turned off alone, and (``recut``) windows of other sizes with the same share of overlap."""
+    """All stages, every switch turned over alone, and (``recut``) windows of other sizes with the same share of overlap."""
     search = settings.search
     found = stages(settings, STAGES)
-    found += [_changed(settings, f"without {one}", {one: False}) for one in SWITCHES if getattr(search, one)]
+    found += [_turned_over(settings, one) for one in SWITCHES]
     if search.rerank_budget_ms:
         found.append(_changed(settings, "without rerank", NO_RERANK))
     if recut:
         found += [_recut(settings, size) for size in SIZES if size != settings.chunks.size]
     return found
+
+
+def _turned_over(settings: Settings, switch: str) -> Configuration:
+    on = bool(getattr(settings.search, switch))
+    return _changed(settings, f"{'without' if on else 'with'} {switch}", {switch: not on})
 
 
 def _changed(settings: Settings, name: str, change: Mapping[str, object]) -> Configuration:

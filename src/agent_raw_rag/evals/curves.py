@@ -29,8 +29,10 @@ def check_plots() -> None:
 
 
 def drawable(names: Iterable[str]) -> list[str]:
-    """The configurations that a picture has: not those that lack one switch, whose curves lie on each other."""
-    return [name for name in names if not name.startswith("without") or name == "without rerank"][:MOST_CURVES]
+    """The configurations that a picture has: not those that differ in one switch, whose curves lie on each other."""
+    return [name for name in names if not name.startswith(("with ", "without ")) or name == "without rerank"][
+        :MOST_CURVES
+    ]
 
 
 def svg(curves: dict[str, list[list[float]]], title: str) -> str:
