@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent_raw_rag.encode.base import Encoder, Space, Vectors
 from agent_raw_rag.evals.dataset import Question
@@ -50,6 +50,10 @@ class RememberingEncoder:
         """Of all queries asked for, as if each had been encoded anew."""
         self.saved = 0.0
         """Of those that were remembered."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What the model can do besides, for stages that ask it for more than vectors."""
+        return getattr(self._model, name)
 
     @property
     def space(self) -> Space:

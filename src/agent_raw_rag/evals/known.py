@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 
 from agent_raw_rag.errors import StoreError
 from agent_raw_rag.evals.dataset import CorpusTurn, Dataset, Question
@@ -64,9 +66,10 @@ def known_items(reader: Reader, idf: Idf, count: int, seed: int) -> Dataset:
 def _by_chance(reader: Reader, chance: random.Random) -> Iterator[ShownTurn]:
     """The live turns that are long enough, in an order of chance, without reading more of them than are asked for."""
     sessions = sorted((facts.row.id, facts.row.turns) for facts in reader.sessions(Scope()))
-    places = [(session, ordinal) for session, turns in sessions for ordinal in range(1, turns + 1)]
-    chance.shuffle(places)
-    for session, ordinal in places:
+    ends = list(accumulate(turns for _, turns in sessions))
+    for place in chance.sample(range(ends[-1] if ends else 0), ends[-1] if ends else 0):
+        at = bisect_right(ends, place)
+        session, ordinal = sessions[at][0], ends[at] - place
         for turn in reader.turns(session, ordinal, ordinal):
             if len(words(turn.text[:MOST_CHARS])) >= LEAST_WORDS:
                 yield turn

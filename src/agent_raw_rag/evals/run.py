@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +11,7 @@ from pathlib import Path
 
 from agent_raw_rag.chunker import Windows
 from agent_raw_rag.config import Settings
-from agent_raw_rag.errors import RawRagError
+from agent_raw_rag.evals.apart import side_by_side
 from agent_raw_rag.evals.asking import Asked, Asker, RememberingEncoder, moment_of
 from agent_raw_rag.evals.configurations import FULL, Configuration
 from agent_raw_rag.evals.corpus import Stored
@@ -67,9 +63,14 @@ def run(
         RawRagError: a process of several died.
     """
     total = len(plan.configurations) * sum(len(part.questions) for part in work)
-    asked = _in_turn if jobs == 1 or len(work) == 1 else _side_by_side
     with tempfile.TemporaryDirectory(prefix="raw-rag-eval-") as folder:
-        answers = asked(runtime, work, plan, folder, min(jobs, len(work)), _Counter(total, on_progress))
+        told = _Counter(total, on_progress)
+        if jobs == 1 or len(work) == 1:
+            model = _remembering(runtime)
+            answers = [_ask_part(runtime, model, part, plan, folder, told) for part in work]
+        else:
+            given = (runtime.settings, dict(runtime.environment), plan, folder)
+            answers = side_by_side(work, _ask_apart, _start, given, min(jobs, len(work)), lambda one: told(_size(one)))
     return {one.name: [row for part in answers for row in part[one.name]] for one in plan.configurations}
 
 
@@ -86,6 +87,10 @@ def run_own(
     return _ask(runtime, runtime.home, runtime.reader, TextNames(runtime.reader), model, questions, plan, told)
 
 
+def _size(answers: Answers) -> int:
+    return sum(map(len, answers.values()))
+
+
 class _Counter:
     """Counts questions as they are asked."""
 
@@ -98,68 +103,17 @@ class _Counter:
         self._tell(self.done, self.total)
 
 
-def _in_turn(
-    runtime: Runtime, work: Sequence[Part], plan: Plan, folder: str, jobs: int, told: Callable[[int], None]
-) -> list[Answers]:
-    model = _remembering(runtime)
-    return [_ask_part(runtime, model, part, plan, folder, told) for part in work]
-
-
-def _side_by_side(
-    runtime: Runtime, work: Sequence[Part], plan: Plan, folder: str, jobs: int, told: Callable[[int], None]
-) -> list[Answers]:
-    spawn = multiprocessing.get_context("spawn")
-    with (
-        ProcessPoolExecutor(jobs, spawn, _start, (runtime.settings, dict(runtime.environment))) as pool,
-        _stopping_workers(),
-    ):
-        with (
-            _interrupts_ignored()
-        ):  # which the workers inherit: Ctrl-C goes to the whole group, and it is we who end them
-            places = {pool.submit(_ask_apart, part, plan, folder): place for place, part in enumerate(work)}
-        found: dict[int, Answers] = {}
-        try:
-            for done in as_completed(places):
-                found[places[done]] = done.result()
-                told(sum(map(len, found[places[done]].values())))
-        except BrokenProcessPool as error:
-            raise RawRagError(
-                "A process died while it measured.", hint="Memory may be short: give --jobs 1."
-            ) from error
-    return [found[place] for place in range(len(work))]
-
-
-@contextmanager
-def _stopping_workers() -> Iterator[None]:
-    """Where the run is given up, its processes are not waited for: one may take minutes."""
-    try:
-        yield
-    except BaseException:
-        for worker in multiprocessing.active_children():
-            worker.terminate()
-        raise
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-_here: list[tuple[Runtime, RememberingEncoder | None]] = []
+_here: list[tuple[Runtime, RememberingEncoder | None, Plan, str]] = []
 """In a worker process: its own runtime, with the model that it loads once."""
 
 
-def _start(settings: Settings, environment: dict[str, str]) -> None:
+def _start(settings: Settings, environment: dict[str, str], plan: Plan, folder: str) -> None:
     runtime = Runtime(settings, environment)
-    _here.append((runtime, _remembering(runtime)))
+    _here.append((runtime, _remembering(runtime), plan, folder))
 
 
-def _ask_apart(part: Part, plan: Plan, folder: str) -> Answers:
-    runtime, model = _here[0]
+def _ask_apart(part: Part) -> Answers:
+    runtime, model, plan, folder = _here[0]
     return _ask_part(runtime, model, part, plan, folder, lambda more: None)
 
 
