@@ -76,6 +76,7 @@ def test_the_own_store_is_asked_for_what_it_holds(tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     found = json.loads(shown.stdout)
     assert found["windows"]["n"] == 9 and found["space"] is None
+    assert found["corpus"]["turns"] > found["corpus"]["questions"] == 9 and found["corpus"]["conversations"] > 1
     assert "dense: skipped, no encoder is configured" in found["configurations"]["full"]["skipped"]
 
 

@@ -12,6 +12,7 @@ from agent_raw_rag.evals.known import known_items
 from agent_raw_rag.evals.names import TextNames, text_name
 from agent_raw_rag.evals.run import Plan, run_own
 from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.store.reader import Scope
 from tests.samples import empty_runtime, sample_runtime
 
 
@@ -31,7 +32,7 @@ def test_every_kind_is_asked_and_every_question_is_of_its_turn(stored: Runtime) 
     idf = stored.funnel.words.index(stored.reader).idf
     questions = known_items(stored.reader, idf, 30, 1).questions
     assert {kind for question in questions for kind in question.kinds} == {"rare", "identifier", "sentence"}
-    sessions = stored.reader.sessions(stored.scope(_anything()))
+    sessions = stored.reader.sessions(Scope())
     texts = {text_name(turn.text): turn.text for one in sessions for turn in stored.reader.turns(one.row.id)}
     for question in questions:
         ((name,),) = question.gold
@@ -51,7 +52,7 @@ def test_the_store_is_asked_and_stays_as_it_was(stored: Runtime) -> None:
 
 def test_a_text_that_was_said_twice_is_one(stored: Runtime) -> None:
     names = TextNames(stored.reader)
-    sessions = stored.reader.sessions(stored.scope(_anything()))
+    sessions = stored.reader.sessions(Scope())
     turn = stored.reader.turns(sessions[0].row.id)[0]
     assert names.turn(turn.session_id, turn.ordinal) == text_name(turn.text)
     assert names.chars(text_name(turn.text)) == len(turn.text)
@@ -67,9 +68,3 @@ def test_an_empty_store_is_told(tmp_path: Path) -> None:
 
 def _bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".db-shm"}
-
-
-def _anything():  # type: ignore[no-untyped-def]
-    from agent_raw_rag.models import Ask
-
-    return Ask()

@@ -57,6 +57,13 @@ class Dataset:
     """Why questions were left out -> how many."""
     remarks: dict[str, int] = field(default_factory=dict)
     """What else was found wrong with the files -> how often."""
+    held: tuple[int, int] | None = None
+    """Conversations and turns, where they are not at hand: those of the user's own store."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many conversations and turns the questions are asked of."""
+        return self.held or (len(self.conversations()), len(self.turns))
 
     def conversations(self) -> list[str]:
         """Names, in the order of the corpus."""

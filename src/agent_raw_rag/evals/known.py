@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
 from agent_raw_rag.errors import StoreError
-from agent_raw_rag.evals.dataset import CorpusTurn, Dataset, Question
+from agent_raw_rag.evals.dataset import Dataset, Question
 from agent_raw_rag.evals.names import text_name
 from agent_raw_rag.lexical.queries import STOPWORDS
 from agent_raw_rag.lexical.terms import fold, is_dense, word_terms, words
@@ -59,8 +59,8 @@ def known_items(reader: Reader, idf: Idf, count: int, seed: int) -> Dataset:
         raise StoreError(
             "The store holds no turn that could be asked for.", hint="`raw-rag-ingest` reads the agents' logs."
         )
-    turns = [CorpusTurn(name, "store", "", "") for name in questions]
-    return Dataset("store", turns, list(questions.values()))
+    live = [facts.live_turns for facts in reader.sessions(Scope())]
+    return Dataset("store", [], list(questions.values()), held=(len(live), sum(live)))
 
 
 def _by_chance(reader: Reader, chance: random.Random) -> Iterator[ShownTurn]:

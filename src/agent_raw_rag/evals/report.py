@@ -21,13 +21,14 @@ Json = dict[str, Any]
 def report(dataset: Dataset, figures: Json, runtime: Runtime, how: Json) -> Json:
     """The object that ``--json`` prints. ``how``: options of the run that change what is asked."""
     settings, encoder = runtime.settings, runtime.encoder
+    conversations, turns = dataset.size
     return {
         "benchmark": dataset.name,
         "measures": "retrieval",
         **figures,
         "corpus": {
-            "conversations": len(dataset.conversations()),
-            "turns": len(dataset.turns),
+            "conversations": conversations,
+            "turns": turns,
             "questions": sum(bool(question.gold) for question in dataset.questions),
             "left_out": dataset.left_out,
             "remarks": dataset.remarks,

@@ -36,7 +36,8 @@ def tables(report: Json) -> list[Table]:
 def remarks(report: Json) -> list[str]:
     """What a reader must know of the figures."""
     corpus, said = report["corpus"], [NO_ANSWERS]
-    counts = f"{corpus['questions']:,} questions, {corpus['turns']:,} turns, {corpus['conversations']} conversations"
+    nouns = ("question", "turn", "conversation")
+    counts = ", ".join(f"{corpus[f'{noun}s']:,} {noun}{'s' if corpus[f'{noun}s'] != 1 else ''}" for noun in nouns)
     left_out = ", ".join(f"{why} ({count})" for why, count in corpus["left_out"].items())
     said.append(f"{counts}; questions left out of the benchmark: {left_out or 'none'}.")
     said += [
