@@ -1,6 +1,7 @@
 """Arrow 8: query -> hits -> passages. One ranking goes through the stages, each a module of its own.
 
 words, vectors -> fuse -> neighbours -> time words -> phrases -> cut -> near-duplicates -> abstain -> rerank -> recency.
+A score over what the stages found would stand before the cut, where every candidate's chunk and trace is known.
 Every stage that did not take part is named in the answer, with the reason.
 """
 
@@ -81,6 +82,8 @@ class Funnel:
         prefer_times(asked.times, asked.silent, ranking)
         heed_phrases(asked.phrases, ranking)
         self._cut(asked, ranking)
+        if on.recency:
+            newest_first(ranking)  # of copies that score alike the newest is to stand for the others
         if on.near_duplicates:
             fold_near_duplicates({term.text for term in asked.terms}, ranking)
         abstain(ranking, lambda text: self.words.coverage(asked.telling, text), by_words=on.lexical)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import chain
 
 from agent_raw_rag.lexical.terms import terms
 from agent_raw_rag.search.ranking import Ranking
@@ -49,12 +50,11 @@ def _bag(chunk: ChunkRow) -> _Bag:
 
 
 def _shared(bags: list[_Bag]) -> list[_Bag]:
-    """Those that may repeat another: more than a tenth of its words for itself alone, and a window repeats nothing. This leaves
+    """Those that may repeat another: one that has more than a tenth of its words for itself alone repeats nothing, which leaves
     a few of a hundred to be compared."""
-    having = Counter(word for bag in bags for word in bag.words)
-    return [
-        bag for bag in bags if sum(having[word] == 1 for word in bag.words) <= (1 - LEAST_SHARED) * len(bag.words) + 1
-    ]
+    having = Counter(chain.from_iterable(bag.words for bag in bags))
+    alone = {word for word, count in having.items() if count == 1}
+    return [bag for bag in bags if len(bag.words & alone) <= (1 - LEAST_SHARED) * len(bag.words) + 1]
 
 
 def _repeats(worse: _Bag, better: _Bag, asked: Collection[str]) -> bool:

@@ -14,7 +14,7 @@ from agent_raw_rag.search.ranking import Ranking
 
 PHRASE_BONUS = 0.3
 """For all phrases of the query: enough to pass a window that has the same words in another order, whatever its vector says."""
-LEAST_CHARS = 3
+LEAST_CHARS = 2
 MOST_PHRASES = 8
 
 

@@ -84,5 +84,5 @@ class FunnelSettings(Protocol):
         ...
 
 
-SWITCHES = ("lexical", "dense", "exact", "neighbours", "time_words", "recency", "near_duplicates")
-"""The keys that turn a stage off."""
+SWITCHES = ("lexical", "dense", "exact", "time_words", "recency", "near_duplicates")
+"""The keys that turn off what is on unless somebody says so. An answer names those that are off."""

@@ -90,7 +90,7 @@ ENGLISH = (
     Row(_english(rf"{_DAY} (?:of )?{_SHORT}{_YEAR}?"), lambda m, now: _named_day(m, now, 2, 1, 3), relative=False),
     Row(_english(rf"{_SHORT}{_YEAR}"), lambda m, now: month(_month_number(m[1]), int(m[2]), now), relative=False),
     Row(
-        _english(rf"(?:in|during|since|early|late|mid|last|this) {_LONG}"),
+        _english(rf"(?:in|during|since|early|late|mid|last) {_LONG}"),
         lambda m, now: month(_month_number(m[1]), None, now), relative=False,
     ),
     Row(_english(r"(?:in|during|since) (\d{4})-(\d{2})"), lambda m, now: month(int(m[2]), int(m[1]), now), relative=False),
@@ -133,7 +133,7 @@ def _calendar(name: str, back: int, now: datetime) -> Span | None:
 
 
 _NUM = rf"(\d{{1,3}}|兩|两|[{HAN_NUMBERS}]{{1,3}})"
-_WEEK = "(?:週|周|星期|禮拜|礼拜)"
+_WEEK = "(?:週|周|星期|禮拜|礼拜)(?![期邊边圍围])"
 _BACK = {"上上": 2, "上": 1, "這": 0, "这": 0, "本": 0, "先": 1, "今": 0, "지난": 1, "이번": 0}
 _WEEKDAY = "一二三四五六日"
 DENSE = (

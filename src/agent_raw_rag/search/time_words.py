@@ -100,7 +100,7 @@ def without(text: str, places: Iterable[tuple[int, int]]) -> str:
 def prefer_times(times: Sequence[Stretch], silent: Sequence[Stretch], ranking: Ranking) -> None:
     """Lift the candidates that were said in one of the times. ``silent``: times that nothing was said in."""
     if silent:
-        ranking.stages.append(f"time: nothing was said {', '.join(map(str, silent))}")
+        ranking.stages.append(f"time: nothing from {', '.join(map(str, silent))}")
     if not times:
         return
 
@@ -120,5 +120,5 @@ def _read(row: Row, match: re.Match[str], now: datetime) -> Span | None:
     except (UsageError, ValueError, OverflowError):  # beyond the calendar: no time that anything was said at
         return None
     if span and (before.endswith(_FROM_THEN_ON) or match[0].lower().startswith(_FROM_THEN_ON)):
-        return (span[0], now) if span[0] < now else None
-    return span
+        span = (span[0], now)
+    return span if span and span[0] < span[1] else None
