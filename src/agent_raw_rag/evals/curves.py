@@ -39,20 +39,27 @@ def svg(curves: dict[str, list[list[float]]], title: str) -> str:
     """A picture of curves: configuration -> for each k from 1 on, recall and the ends of its interval."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(SVG):
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
-        canvas: Any = FigureCanvasSVG(figure)
-        axes = figure.subplots()
-        for name, points in curves.items():
-            _draw(axes, name, points)
-        axes.set(xlabel="k", ylabel="recall@k, %", title=title, xlim=(1, None), ylim=(0, 100))
-        axes.grid(visible=True, alpha=0.3)
-        axes.legend(loc="lower right")
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # the user's own style would make it another picture
+        matplotlib.rcParams.update(SVG)
+        canvas: Any = FigureCanvasSVG(_figure(curves, title))
         drawn = io.StringIO()
         canvas.print_svg(drawn, metadata={"Date": None, "Creator": None})
     return "\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n"
+
+
+def _figure(curves: dict[str, list[list[float]]], title: str) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for name, points in curves.items():
+        _draw(axes, name, points)
+    axes.set(xlabel="k", ylabel="recall@k, %", title=title, xlim=(1, None), ylim=(0, 100))
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(loc="lower right")
+    return figure
 
 
 def _draw(axes: Any, name: str, points: list[list[float]]) -> None:
