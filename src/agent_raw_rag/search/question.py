@@ -13,6 +13,9 @@ from agent_raw_rag.search.settings import FunnelSettings
 from agent_raw_rag.search.time_words import Stretch, times_in, without
 from agent_raw_rag.store.rows import ChunkRow
 
+MOST_CHARS = 20_000
+"""Of a query; of a longer one the middle is left out: a pasted log says what went wrong at its end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -49,6 +52,7 @@ def question(query: str, settings: FunnelSettings, now: datetime, was_said_in: C
         now: The day of the question, in the user's zone.
         was_said_in: Whether there is anything from a stretch of time.
     """
+    query = _ends(query)
     named = times_in(query, now) if settings.time_words else []
     heard = [one for one in named if was_said_in(one.stretch)]
     rest = without(query, [one.place for one in heard if one.is_relative])
@@ -66,3 +70,8 @@ def question(query: str, settings: FunnelSettings, now: datetime, was_said_in: C
 
 def _plain(terms: Sequence[QueryTerm]) -> list[QueryTerm]:
     return [replace(term, exact=False) for term in terms]
+
+
+def _ends(query: str) -> str:
+    half = MOST_CHARS // 2
+    return query if len(query) <= MOST_CHARS else f"{query[:half]}\n{query[-half:]}"

@@ -93,6 +93,7 @@ ENGLISH = (
         _english(rf"(?:in|during|since|early|late|mid|last) {_LONG}"),
         lambda m, now: month(_month_number(m[1]), None, now), relative=False,
     ),
+    Row(_english(r"(?:in|during|since) ((?:19|20)\d\d)"), lambda m, now: year(int(m[1]), now), relative=False),
     Row(_english(r"(?:in|during|since) (\d{4})-(\d{2})"), lambda m, now: month(int(m[2]), int(m[1]), now), relative=False),
 )  # fmt: skip
 

@@ -24,6 +24,8 @@ from agent_raw_rag.store.rows import ChunkRow
 TIME_BONUS = 0.2
 """On a scale of 0 to 1: a window of the time that was named passes those that are up to a fifth better, and no others."""
 MOST_TIMES = 4
+MOST_CHARS = 4000
+"""A person names a time in what they write, not in what they paste behind it."""
 _FROM_THEN_ON = ("since", "seit", "自從", "自从")
 _OTHERWISE = (" before", " until", " till", " by", " after", " bis", " nach")
 """Words before a time that ask for what lies outside of it: no preference follows from them."""
@@ -80,7 +82,8 @@ def times_in(query: str, now: datetime) -> list[Named]:
     What is quoted, and an error text, names no time.
     """
     found: list[Named] = []
-    open_text = without(query, [*quoted_spans(query), *error_spans(query)])
+    text = query[:MOST_CHARS]
+    open_text = without(text, [*quoted_spans(text), *error_spans(text)])
     for row in ROWS:
         for match in row.pattern.finditer(open_text):
             span = _read(row, match, now)
@@ -92,9 +95,12 @@ def times_in(query: str, now: datetime) -> list[Named]:
 
 def without(text: str, places: Iterable[tuple[int, int]]) -> str:
     """The text with blanks for some of it: what stays keeps its place."""
-    for start, end in places:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
+    parts, done = [], 0
+    for start, end in sorted(places):
+        start = max(start, done)  # places may overlap
+        parts += [text[done:start], " " * (end - start)]
+        done = max(done, end)
+    return "".join([*parts, text[done:]])
 
 
 def prefer_times(times: Sequence[Stretch], silent: Sequence[Stretch], ranking: Ranking) -> None:
