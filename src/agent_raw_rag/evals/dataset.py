@@ -29,6 +29,8 @@ class CorpusTurn:
     speaker: str
     text: str
     time: Millis | None = None
+    session: str = ""
+    """The stretch of its conversation that is stored as one session: no window reaches over its ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,7 @@ def _turn(file: Path, number: int, row: dict[str, Any]) -> CorpusTurn:
         str(row.get("speaker") or ""),
         str(row["text"]),
         millis(row.get("date")),
+        str(row.get("session") or ""),
     )
 
 

@@ -2,7 +2,8 @@
 
 Category 5 (adversarial) is left out. Malformed evidence ids are mended (``D8:6; D9:17`` is two, ``D:11:26`` is ``D11:26``,
 ``D30:05`` is ``D30:5``); ids that no turn has are dropped, and questions without any evidence left are passed over.
-A photo's caption belongs to its turn's text.
+A photo's caption belongs to its turn's text. A conversation is stored as one session, as the figures that others report are
+measured.
 """
 
 from __future__ import annotations

@@ -140,15 +140,17 @@ def _ask_part(
 
 @contextmanager
 def _stored(folder: Path, part: Part, windows: Windows) -> Iterator[Stored]:
-    """A part's turns in a store, each conversation one session."""
+    """A part's turns in a store, session by session."""
     store = Stored(folder, windows)
-    by_conversation: dict[str, list[CorpusTurn]] = {}
+    first: dict[str, str] = {}
+    sessions: dict[tuple[str, str], list[CorpusTurn]] = {}
     for turn in part.turns:
-        by_conversation.setdefault(turn.conversation, []).append(turn)
+        first.setdefault(turn.conversation, turn.speaker)
+        sessions.setdefault((turn.conversation, turn.session), []).append(turn)
     try:
-        for name, turns in by_conversation.items():
-            said = [(*role_and_text(turn, turns[0].speaker), turn.time) for turn in turns]
-            store.add_session(name or "corpus", said, ids=[turn.id for turn in turns])
+        for (name, session), turns in sessions.items():
+            said = [(*role_and_text(turn, first[name]), turn.time) for turn in turns]
+            store.add_session(f"{name}/{session}", said, f"/bench/{name}", [turn.id for turn in turns])
         yield store
     finally:
         store.close()
