@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agent_raw_rag.encode.registry import encoder as encoder_of
+from agent_raw_rag.encode.embedded import EmbeddedEncoder
 from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.ingest.embed import SLICE, embed_backlog
 from agent_raw_rag.models import Role
@@ -27,7 +27,7 @@ from tests.naive_reader import everything
 
 
 def measure(store: Stored) -> dict[str, Any]:
-    encoder = encoder_of("embedded")
+    encoder = EmbeddedEncoder()
     encoder.encode_query("warm")
     texts = [facts.chunk.text for facts in store.reader.chunks_after(0)]
     ours, bare = [], []

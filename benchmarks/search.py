@@ -22,8 +22,8 @@ import numpy as np
 
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Space
+from agent_raw_rag.encode.embedded import EmbeddedEncoder
 from agent_raw_rag.encode.half import to_half
-from agent_raw_rag.encode.registry import encoder as encoder_of
 from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.ingest.feed_vectors import feed_cache
@@ -74,7 +74,7 @@ def fill(store: Stored, logs: Path, chunks: int) -> None:
         with transaction(store.connection):
             vectors.put(list(zip([one.hash for one in batch], rows, strict=True)))
         after = batch[-1].chunk_id
-    feed_cache(store.connection, store.home, Synthetic.space)
+    feed_cache(store.connection, store.home, Synthetic.space.name, Synthetic.space.dim)
 
 
 def rss_mb() -> float:
@@ -108,7 +108,7 @@ def measure(store: Stored, questions: list[str]) -> dict[str, Any]:
         times = sorted(times[5:])
         found[name] = {"p50_ms": statistics.median(times), "p95_ms": times[int(len(times) * 0.95)]}
     found["rss_mb"] = rss_mb()
-    model = encoder_of("embedded")
+    model = EmbeddedEncoder()
     model.encode_query("warm")
     began = time.perf_counter()
     for question in questions:

@@ -41,6 +41,7 @@ TABLES = {
     "chunks": "Windows of 256 tokens over a session's turns: what is ranked.",
     "dropped_chunks": "Chunks that were cut anew, for the lexical index to follow.",
     "vectors": "One vector for each text in each vector space.",
+    "vector_spaces": "What made each vector space; `meta.active_space` names the one that is searched.",
     "quarantine": "Stretches of sources that are no records, with the reason.",
 }
 
@@ -53,6 +54,8 @@ NOTES = {
     "sources.preference": "of sources that hold the same turn, the one that sorts first is the better copy",
     "cursors.part": "the session, in a foreign database",
     "cursors.stamp": "fingerprint of what was read",
+    "vector_spaces.kind": "of encoder, as `encoder.name` in the configuration",
+    "vector_spaces.options": "what that encoder is made with, as JSON; never a key",
     "cursors.position": "first byte of the oldest open turn",
     "cursors.done": "up to where each session's parts behind `position` are settled",
     "cursors.state": "the adapter's state at `position`",
@@ -334,8 +337,8 @@ def _subcommands(module: str) -> list[str]:
 
     found = []
     for name, command in getattr(get_command(app), "commands", {}).items():
-        if not command.hidden:
-            found += [name, *(f"{name} {inner}" for inner in getattr(command, "commands", {}))]
+        inner = getattr(command, "commands", {})
+        found += [f"{name} {one}" for one in inner] if inner else [] if command.hidden else [name]
     return found
 
 

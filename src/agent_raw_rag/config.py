@@ -10,7 +10,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,6 +20,7 @@ HOME_VARIABLE = "RAW_RAG_HOME"
 CONFIG_VARIABLE = "RAW_RAG_CONFIG"
 STORE_VARIABLE = "RAW_RAG_DB_PATH"
 
+Seconds = Annotated[float, Field(gt=0, le=3600)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -92,13 +93,112 @@ class SearchSettings(_Section):
     once: bool = Field(True, description="Show a turn once, however many hits touch it.")
 
 
-class EncoderSettings(_Section):
-    """Which model makes vectors."""
+class _ModelSettings(_Section):
+    """What names a model, whichever kind it is of."""
 
-    name: Literal["auto", "embedded", "hashing", "none"] = Field(
-        "auto",
-        description="`auto` and `embedded`: the model in the package. `none`: lexical search only. `hashing`: for tests.",
+    model: str = Field(
+        "",
+        description="`mlx`: a Hugging Face id (`raw-rag models list`) or a folder. `http`: the server's name for it.",
     )
+    url: str = Field("", description="`http`: where the server is, such as `http://127.0.0.1:8080/v1`.")
+    instruction: str | None = Field(
+        None, description="What the model is told a query is for. Default: the model's own."
+    )
+    key_variable: str = Field("", description="`http`: the environment variable that holds the key.")
+    batch_texts: Annotated[int, Field(ge=1, le=4096)] = Field(32, description="`http`: texts in one request.")
+    idle_seconds: Annotated[float, Field(ge=0)] = Field(
+        600.0, description="`mlx`: unused for so long, the model leaves memory; 0: never."
+    )
+
+    _takes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Kind -> the keys that it obeys."""
+
+    @model_validator(mode="after")
+    def _obeyed(self) -> Self:
+        name = str(getattr(self, "name"))  # noqa: B009 - every section of models has one
+        idle = sorted(self.model_fields_set - {"name", "refill_share", *self._takes.get(name, ())})
+        if idle:
+            raise ValueError(f"{', '.join(idle)} means nothing with name = {name!r}")
+        if name == "http" and not self.url:
+            raise ValueError("name = 'http' needs url")
+        return self
+
+    def options(self) -> dict[str, Any]:
+        """What the model is made with: the keys that are set and that its kind obeys."""
+        taken = self._takes.get(str(getattr(self, "name")), ())  # noqa: B009
+        return {key: getattr(self, key) for key in taken if key in self.model_fields_set}
+
+
+class EncoderSettings(_ModelSettings):
+    """Which model makes vectors. A change leaves the index searchable: the new space fills first."""
+
+    name: Literal["auto", "embedded", "mlx", "http", "hashing", "none"] = Field(
+        "auto",
+        description="`auto`: the model that made the index; for a new one `mlx` where its weights are present, else `embedded`. "
+        "`embedded`: the model in the package. `mlx`: Qwen3-Embedding. `http`: a server. `none`: lexical search only. "
+        "`hashing`: for tests.",
+    )
+    dim: Annotated[int, Field(ge=0, le=8192)] = Field(0, description="Dimensions of a vector; 0: the model's own.")
+    revision: str = Field("", description="`http`: tells apart two models of one name.")
+    ask_dim: bool = Field(False, description="`http`: let the server shorten its vectors to `dim`.")
+    timeout_seconds: Seconds = Field(60.0, description="`http`: how long an answer to a batch may take.")
+    query_seconds: Seconds = Field(3.0, description="`http`: how long a search waits for its query's vector.")
+    retries: Annotated[int, Field(ge=0, le=100)] = Field(
+        4, description="`http`: how often a batch is sent again to a server that is busy or not there."
+    )
+    refill_share: Annotated[float, Field(ge=0.05, le=1)] = Field(
+        0.5, description="Share of the time spent on filling a space that is not searched yet."
+    )
+
+    _takes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "mlx": ("model", "dim", "instruction", "idle_seconds"),
+        "http": (
+            "url",
+            "model",
+            "dim",
+            "instruction",
+            "revision",
+            "ask_dim",
+            "key_variable",
+            "timeout_seconds",
+            "query_seconds",
+            "batch_texts",
+            "retries",
+        ),
+        "hashing": ("dim",),
+    }
+
+
+class RerankerSettings(_ModelSettings):
+    """Which model reads the best candidates once more. A change embeds nothing anew."""
+
+    name: Literal["auto", "late", "mlx", "http", "overlap", "none"] = Field(
+        "auto",
+        description="`auto`: `mlx` where its weights are present, else `late`. `late`: late interaction with the model in the "
+        "package. `mlx`: Qwen3-Reranker. `http`: a server. `none`: no reranking. `overlap`: for tests.",
+    )
+    form: Literal["auto", "jina", "cohere", "vllm", "llamacpp", "tei"] = Field(
+        "auto", description="`http`: whose form of `/rerank` the server speaks."
+    )
+
+    probability: bool | None = Field(
+        None, description="`http`: whether the scores are probabilities. Default: as the form promises."
+    )
+    timeout_seconds: Seconds = Field(10.0, description="`http`: how long all passages of a query may take together.")
+
+    _takes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "mlx": ("model", "instruction", "idle_seconds"),
+        "http": (
+            "url",
+            "model",
+            "form",
+            "instruction",
+            "probability",
+            "key_variable",
+            "timeout_seconds",
+            "batch_texts",
+        ),
+    }
 
 
 class SourceSettings(_Section):
@@ -119,6 +219,7 @@ class Settings(_Section):
     sanitize: SanitizeSettings = SanitizeSettings()
     search: SearchSettings = SearchSettings()
     encoder: EncoderSettings = EncoderSettings()
+    reranker: RerankerSettings = RerankerSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")
     file: str | None = Field(None, description="The file these settings came from.")

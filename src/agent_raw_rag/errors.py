@@ -73,3 +73,9 @@ class ModelError(RawRagError):
     """A model is missing, damaged, or not what the store expects."""
 
     code = "model"
+
+
+class TextRefusedError(ModelError):
+    """A model that works will not take this one text, whoever asks again."""
+
+    code = "text_refused"

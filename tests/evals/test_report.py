@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_raw_rag.encode.hashing import HashingEncoder
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.evals.curves import check_plots, drawable, svg
 from agent_raw_rag.evals.report import report, write
@@ -26,7 +27,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def written(home: Path) -> Path:
     answers, chosen = asked(home)
-    found = report(load(BAKERY), summary(answers, chosen), runtime(home), {"limit": None})
+    found = report(load(BAKERY), summary(answers, chosen), runtime(home).settings, HashingEncoder(), {"limit": None})
     more = {"curves": curves(answers), "ranks": ranks(answers["full"])}
     names = [path.name for path in write(home / "out", "bakery", found, more, COMMAND, pictures=True)]
     assert names == ["bakery.json", "bakery-windows.svg", "bakery-turns.svg", "bakery.md"]
@@ -88,7 +89,7 @@ def test_a_folder_that_cannot_be_made_is_told(home: Path, written: Path) -> None
 
 def test_tables_have_a_cell_for_every_column(home: Path) -> None:
     answers, chosen = asked(home)
-    found = report(load(BAKERY), summary(answers, chosen), runtime(home), {})
+    found = report(load(BAKERY), summary(answers, chosen), runtime(home).settings, None, {})
     made = tables(found)
     assert [row for table in made for row in table.rows if len(row) != len(table.columns)] == []
     assert len({table.title for table in made}) == len(made) == 8

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_raw_rag.store.lock import writer_lock
+from agent_raw_rag.store.lock import WRITER, lock
 from tests.process.processes import INGEST, RAW_RAG, environment_of, loaded_after, run
 from tests.samples import PROJECT, sample_environment
 
@@ -61,7 +61,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc to know when the process waits")
 def test_an_interrupted_command_ends_quietly(tmp_path: Path) -> None:
     environment = sample_environment(tmp_path)
-    with writer_lock(environment["RAW_RAG_HOME"], wait_seconds=0, purpose="a test"):
+    with lock(environment["RAW_RAG_HOME"], WRITER, wait_seconds=0, purpose="a test"):
         process = subprocess.Popen(
             [sys.executable, "-c", INGEST, "-q"], env=environment_of(environment), stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -85,7 +85,7 @@ def _wait_until_it_waits(pid: int) -> None:
 
 def test_a_second_writer_says_who_holds_the_store(tmp_path: Path) -> None:
     environment = sample_environment(tmp_path)
-    with writer_lock(environment["RAW_RAG_HOME"], wait_seconds=0, purpose="a test"):
+    with lock(environment["RAW_RAG_HOME"], WRITER, wait_seconds=0, purpose="a test"):
         shown = run(INGEST, environment, "-q", "--json")
     assert shown.returncode == 1 and shown.stdout == ""
     error = json.loads(shown.stderr)["error"]

@@ -14,7 +14,7 @@ from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.server.app import build
 from agent_raw_rag.server.catch_up import CatchUp
-from agent_raw_rag.store.lock import writer_lock
+from agent_raw_rag.store.lock import WRITER, lock
 from tests.samples import empty_runtime
 from tests.server.calls import text
 
@@ -52,7 +52,7 @@ def test_it_reads_what_is_new(tmp_path: Path) -> None:
 
 def test_it_leaves_the_store_to_another_writer(tmp_path: Path, logged: pytest.LogCaptureFixture) -> None:
     runtime = empty_runtime(tmp_path)
-    with writer_lock(runtime.home, wait_seconds=0, purpose="a test"):
+    with lock(runtime.home, WRITER, wait_seconds=0, purpose="a test"):
         after_a_handshake(runtime)
     assert "Another process is writing" in logged.text
     assert not (Path(runtime.home) / "raw_rag.db").exists()

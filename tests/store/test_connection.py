@@ -11,7 +11,7 @@ import pytest
 
 from agent_raw_rag.errors import StoreBusyError, StoreError
 from agent_raw_rag.store.connection import connect, transaction
-from agent_raw_rag.store.lock import writer_lock
+from agent_raw_rag.store.lock import WRITER, lock
 from agent_raw_rag.store.migrations import NAMES, SET
 
 
@@ -93,10 +93,10 @@ def test_a_transaction_that_fails_leaves_nothing(path: str) -> None:
 def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
     home = str(tmp_path)
     with (
-        writer_lock(home, wait_seconds=0, purpose="a long ingest"),
+        lock(home, WRITER, wait_seconds=0, purpose="a long ingest"),
         pytest.raises(StoreBusyError, match=rf"process {os.getpid()}, a long ingest"),
-        writer_lock(home, wait_seconds=0, purpose="another"),
+        lock(home, WRITER, wait_seconds=0, purpose="another"),
     ):
         pass
-    with writer_lock(home, wait_seconds=0, purpose="the next"):
+    with lock(home, WRITER, wait_seconds=0, purpose="the next"):
         pass

@@ -107,7 +107,7 @@ def _model(runtime: Runtime) -> Finding:
     if runtime.settings.encoder.name == "none":
         return Finding("ok", "model", "none is set")
     try:
-        encoder = runtime.encoder
+        encoder = runtime.spaces.encoder()
         if encoder is not None:
             encoder.encode_query("Is it there?")
     except RawRagError as error:

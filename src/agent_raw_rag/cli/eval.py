@@ -132,6 +132,6 @@ def store(
     dataset = known_items(runtime.reader, runtime.funnel.words.index(runtime.reader).idf, questions, seed)
     chosen = comparison(runtime.settings, recut=False) if compare else one.stages(stages)
     one.measure(
-        dataset, chosen, compare, {"questions": questions, "seed": seed},
+        dataset, chosen, compare, {"questions": questions, "seed": seed}, runtime.spaces.encoder(),
         lambda plan, told: run_own(runtime, dataset.questions, plan, told),
     )  # fmt: skip

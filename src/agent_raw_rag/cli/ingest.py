@@ -86,6 +86,8 @@ def show_report(report: IngestReport) -> None:
             render.line(f"  {name}: {', '.join(render.short_path(folder) for folder in folders) or 'nowhere'}")
     backlog = f", {render.count(report.backlog, 'chunk')} to go" if report.backlog > 0 else ""
     render.line(f"{render.count(report.embedded, 'vector')} made{backlog}, {report.seconds:.1f} s", "dim")
+    for note in report.notes:
+        render.line(note, "dim")
     if report.encoder_problem:
         render.finding("warn", report.encoder_problem, "Search goes by words until this is mended.")
 

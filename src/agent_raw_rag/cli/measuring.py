@@ -17,6 +17,7 @@ from agent_raw_rag.cli import options, render
 from agent_raw_rag.errors import UsageError
 
 if TYPE_CHECKING:
+    from agent_raw_rag.encode.base import Encoder
     from agent_raw_rag.evals.configurations import Configuration
     from agent_raw_rag.evals.dataset import Dataset
     from agent_raw_rag.evals.run import Answers, OnProgress, Plan
@@ -54,7 +55,7 @@ class Measuring:
     ) -> None:  # fmt: skip
         """Measure a corpus, or the part of it that is asked for."""
         from agent_raw_rag.evals.configurations import comparison
-        from agent_raw_rag.evals.run import parts, run
+        from agent_raw_rag.evals.run import corpus_encoder, parts, run
 
         _one_of("--scope", scope, "conv", "global")
         how = {"scope": scope, "conversation": conversation, "half": half, "limit": limit}
@@ -62,13 +63,13 @@ class Measuring:
         work = parts(part, in_one_store=scope == "global")
         chosen = comparison(self.runtime.settings) if compare else self.stages(stages)
         self.measure(
-            part, chosen, compare, how,
+            part, chosen, compare, how, corpus_encoder(self.runtime),
             lambda plan, told: run(self.runtime, work, plan, jobs=jobs, on_progress=told),
         )  # fmt: skip
 
     def measure(
         self, dataset: Dataset, chosen: list[Configuration], compare: bool, how: dict[str, Any],
-        ask: Callable[[Plan, OnProgress], Answers],
+        encoder: Encoder | None, ask: Callable[[Plan, OnProgress], Answers],
     ) -> None:  # fmt: skip
         """Ask, sum up, and give what is asked for."""
         from agent_raw_rag.evals.report import report
@@ -79,7 +80,7 @@ class Measuring:
         plan = Plan(chosen, tuple(manners(self.runtime.settings.search)) if compare else ())
         with _progress(shown=not self.quiet) as told:
             answers = ask(plan, told)
-        found = report(dataset, summary(answers, chosen), self.runtime, how)
+        found = report(dataset, summary(answers, chosen), self.runtime.settings, encoder, how)
         self._give(found, answers)
 
     def _give(self, found: dict[str, Any], answers: Answers) -> None:

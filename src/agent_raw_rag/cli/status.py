@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_raw_rag.cli import options, render
+from agent_raw_rag.cli.spaces import filled
 
 if TYPE_CHECKING:
     from agent_raw_rag.search.status import StatusReport
@@ -27,7 +28,9 @@ def show_status(report: StatusReport) -> None:
     render.line(f"Holds    {', '.join(render.count(number, noun) for number, noun in counts)}")
     render.line(f"Words    {'all indexed' if report.indexed else 'the index lags; the rest is searched directly'}")
     render.line(f"Vectors  {_vectors(report)}")
-    render.line(f"Rerank   {report.reranker or 'no reranker: skipped'}")
+    for item in report.filling:
+        render.line(f"         {filled(item)} chunks, {item.space}, not searched", "dim")
+    render.line(f"Rerank   {report.reranker or 'none: skipped'}")
     render.line()
     rows = [
         (name, one.sessions, one.turns, f"{one.sources}{f' ({one.gone_sources} gone)' if one.gone_sources else ''}",

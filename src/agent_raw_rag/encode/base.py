@@ -9,12 +9,18 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent_raw_rag.errors import ModelError
+
 Vectors = NDArray[np.float32]
+
+
+LENGTH_TOLERANCE = 1e-3
+"""By which a vector's length may differ from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,44 @@ class Space:
         return f"{head or 'model'}-{self.dim}-{digest}"
 
 
+def checked_vectors(vectors: Vectors, count: int, space: Space) -> Vectors:
+    """The same vectors, found to be ``count`` rows of the space's dimension, finite and of length 1.
+
+    Raises:
+        ModelError: they are not. Nothing of them may be stored.
+    """
+    if vectors.shape != (count, space.dim):
+        raise ModelError(
+            f"The model of {space.name} gave vectors of shape {vectors.shape} for {count} texts of {space.dim} dimensions.",
+            hint="Has the model changed? Nothing was stored; configure the model that is there now.",
+        )
+    if not np.isfinite(vectors).all():
+        raise ModelError(f"The model of {space.name} gave vectors that are not numbers.", hint="Nothing was stored.")
+    lengths = np.linalg.norm(vectors, axis=1)
+    if count and abs(lengths - 1).max() > LENGTH_TOLERANCE:
+        raise ModelError(
+            f"The model of {space.name} gave vectors that are not of length 1.", hint="Nothing was stored."
+        )
+    return vectors
+
+
 class Encoder(Protocol):
     """A text -> its vector. The same text gives the same vector, whatever is encoded beside it."""
 
     @property
     def space(self) -> Space:
         """Known without loading the model."""
+        ...
+
+    @property
+    def english_only(self) -> bool:
+        """Whether it makes nothing of a query in another script."""
+        ...
+
+    @property
+    def unrelated_cosine(self) -> tuple[float, float] | None:
+        """Cosines below which the nearest passage is not about the query: where it shares a word with anything stored, and
+        where it does not. None: not known, so that nearness alone never silences an answer."""
         ...
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
@@ -55,6 +93,15 @@ class Encoder(Protocol):
 
     def encode_query(self, text: str) -> Vectors:
         """[dim], of length 1, with the space's instruction. Raises as ``encode_passages``."""
+        ...
+
+
+@runtime_checkable
+class Discovers(Protocol):
+    """An encoder whose space is found out elsewhere, which may take its time."""
+
+    def discover(self) -> Space:
+        """The space, with the patience of a long run. Raises ModelError."""
         ...
 
 

@@ -20,6 +20,9 @@ _words = re.compile(r"[a-z0-9]+|[^\Wa-z0-9_]").findall
 class HashingEncoder:
     """An ``Encoder``: deterministic on every machine, without memory or files."""
 
+    english_only = True
+    unrelated_cosine = (0.56, 0.65)
+
     def __init__(self, dim: int = 256) -> None:
         self._space = Space("hashing", "1", dim)
 

@@ -57,7 +57,7 @@ class Stored:
             ModelError: the encoder gives no vectors.
         """
         feed_lexical(self.reader, self.home)
-        _, _, problem = embed_backlog(self.connection, self.home, encoder)
+        problem = embed_backlog(self.connection, self.home, encoder).problem
         if problem:
             raise ModelError(problem)
 

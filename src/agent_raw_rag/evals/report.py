@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from agent_raw_rag import __version__
+from agent_raw_rag.config import Settings
+from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.evals.curves import drawable, svg
 from agent_raw_rag.evals.dataset import Dataset
 from agent_raw_rag.evals.machine import machine
 from agent_raw_rag.evals.tables import markdown, remarks, tables
-from agent_raw_rag.runtime import Runtime
 
 Json = dict[str, Any]
 
 
-def report(dataset: Dataset, figures: Json, runtime: Runtime, how: Json) -> Json:
+def report(dataset: Dataset, figures: Json, settings: Settings, encoder: Encoder | None, how: Json) -> Json:
     """The object that ``--json`` prints. ``how``: options of the run that change what is asked."""
-    settings, encoder = runtime.settings, runtime.encoder
     conversations, turns = dataset.size
     return {
         "benchmark": dataset.name,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent_raw_rag.chunker import Windows
 from agent_raw_rag.config import Settings
+from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.evals.apart import side_by_side
 from agent_raw_rag.evals.asking import Asked, Asker, RememberingEncoder, moment_of
 from agent_raw_rag.evals.configurations import FULL, Configuration
@@ -66,12 +67,18 @@ def run(
     with tempfile.TemporaryDirectory(prefix="raw-rag-eval-") as folder:
         told = _Counter(total, on_progress)
         if jobs == 1 or len(work) == 1:
-            model = _remembering(runtime)
+            model = _remembering(corpus_encoder(runtime))
             answers = [_ask_part(runtime, model, part, plan, folder, told) for part in work]
         else:
             given = (runtime.settings, dict(runtime.environment), plan, folder)
             answers = side_by_side(work, _ask_apart, _start, given, min(jobs, len(work)), lambda one: told(_size(one)))
     return {one.name: [row for part in answers for row in part[one.name]] for one in plan.configurations}
+
+
+def corpus_encoder(runtime: Runtime) -> Encoder | None:
+    """The encoder that the settings mean for an empty store; None: lexical search only. Raises ModelError."""
+    choice = runtime.models.encoder_choice(None)
+    return runtime.models.encoder(choice) if choice is not None else None
 
 
 def run_own(
@@ -82,7 +89,7 @@ def run_own(
     Raises:
         StoreError: there is none.
     """
-    model = _remembering(runtime)
+    model = _remembering(runtime.spaces.encoder())
     told = _Counter(len(plan.configurations) * len(questions), on_progress)
     return _ask(runtime, runtime.home, runtime.reader, TextNames(runtime.reader), model, questions, plan, told)
 
@@ -109,7 +116,7 @@ _here: list[tuple[Runtime, RememberingEncoder | None, Plan, str]] = []
 
 def _start(settings: Settings, environment: dict[str, str], plan: Plan, folder: str) -> None:
     runtime = Runtime(settings, environment)
-    _here.append((runtime, _remembering(runtime), plan, folder))
+    _here.append((runtime, _remembering(corpus_encoder(runtime)), plan, folder))
 
 
 def _ask_apart(part: Part) -> Answers:
@@ -117,8 +124,7 @@ def _ask_apart(part: Part) -> Answers:
     return _ask_part(runtime, model, part, plan, folder, lambda more: None)
 
 
-def _remembering(runtime: Runtime) -> RememberingEncoder | None:
-    model = runtime.encoder
+def _remembering(model: Encoder | None) -> RememberingEncoder | None:
     return RememberingEncoder(model) if model is not None else None
 
 

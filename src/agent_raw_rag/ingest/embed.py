@@ -1,64 +1,113 @@
 """Arrow 7: chunks without a vector -> vectors. A durable backlog in the store, in chunk order, across all agents.
 
 Each slice is one transaction: killed at any moment, the next run goes on with the rest. A text that has a vector
-in the space already costs nothing, whatever chunk it stands in.
+in the space already costs nothing, whatever chunk it stands in. The model works outside the writer's lock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
 
-from agent_raw_rag.encode.base import Encoder
-from agent_raw_rag.encode.half import to_half
-from agent_raw_rag.errors import ModelError
+from agent_raw_rag.encode.base import Encoder, checked_vectors
+from agent_raw_rag.encode.half import no_vector, to_half
+from agent_raw_rag.errors import ModelError, TextRefusedError
 from agent_raw_rag.ingest.feed_vectors import feed_cache
 from agent_raw_rag.store.connection import Connection, transaction
-from agent_raw_rag.store.vectors import Vectors
+from agent_raw_rag.store.vectors import Missing, Vectors
 
 SLICE = 64
 """Texts that are encoded and stored together."""
 FEED_EVERY_SLICES = 32
 
+Gate = Callable[[], AbstractContextManager[None]]
+"""What is held while the store or a cache is written: the writer's lock."""
+Rest = Callable[[float], None]
+"""Called after each slice with the seconds it took."""
+
+
+class Embedded(NamedTuple):
+    """What came of a backlog."""
+
+    encoded: int
+    """Texts."""
+    backlog: int
+    """Chunks still without a vector; -1: not counted."""
+    problem: str | None
+    """Why it did not go on. None: all is well."""
+    refused: tuple[str, ...] = ()
+    """What was said of texts that the model will not take. They are found by words."""
+
 
 def embed_backlog(
-    connection: Connection,
-    home: str,
-    encoder: Callable[[], Encoder | None],
+    connection: Connection, home: str, encoder: Callable[[], Encoder | None],
     on_progress: Callable[[int, int], None] = lambda done, total: None,
-) -> tuple[int, int, str | None]:
-    """Encode what has no vector yet, and bring the vector cache up.
-
-    Returns:
-        Texts encoded, chunks still without a vector, and why nothing could be encoded (None: all is well).
-    """
+    *, gate: Gate = nullcontext, rest: Rest = lambda seconds: None,
+) -> Embedded:  # fmt: skip
+    """Encode what has no vector yet, and bring the vector cache up."""
     try:
         model = encoder()
+        if model is None:
+            return Embedded(0, 0, None)
+        space = model.space
     except ModelError as error:
-        return 0, -1, str(error)
-    if model is None:
-        return 0, 0, None
-    vectors = Vectors(connection, model.space.name)
-    missing = vectors.count()[1]
-    try:
-        encoded = _encode(connection, home, model, vectors, missing, on_progress) if missing else 0
-    except ModelError as error:
-        return 0, missing, str(error)
-    feed_cache(connection, home, model.space)
-    return encoded, vectors.count()[1] if missing else 0, None
+        return Embedded(0, -1, str(error))
+    work = _Work(connection, home, model, Vectors(connection, space.name), gate, rest)
+    missing = work.vectors.count()[1]
+    problem = work.encode(missing, on_progress) if missing else None
+    with gate():
+        feed_cache(connection, home, space.name, space.dim)
+    return Embedded(work.encoded, work.vectors.count()[1] if missing else 0, problem, tuple(work.refused))
 
 
-def _encode(
-    connection: Connection, home: str, model: Encoder, vectors: Vectors, missing: int,
-    on_progress: Callable[[int, int], None],
-) -> int:  # fmt: skip
-    encoded = done = slices = after = 0
-    while batch := vectors.backlog(after, SLICE):
+class _Work:
+    """One backlog being worked off."""
+
+    def __init__(
+        self, connection: Connection, home: str, model: Encoder, vectors: Vectors, gate: Gate, rest: Rest
+    ) -> None:
+        self.connection = connection
+        self.home = home
+        self.model = model
+        self.vectors = vectors
+        self.gate = gate
+        self.rest = rest
+        self.encoded = 0
+        self.refused: list[str] = []
+
+    def encode(self, missing: int, on_progress: Callable[[int, int], None]) -> str | None:
+        """All slices; why it ended early, if it did."""
+        done = slices = after = 0
+        while batch := self.vectors.backlog(after, SLICE):
+            began = time.monotonic()
+            try:
+                self._slice(batch)
+            except ModelError as error:
+                return str(error)
+            done, after, slices = done + len(batch), batch[-1].chunk_id, slices + 1
+            on_progress(min(done, missing), missing)
+            if slices % FEED_EVERY_SLICES == 0:
+                with self.gate():
+                    feed_cache(self.connection, self.home, self.model.space.name, self.model.space.dim)
+            self.rest(time.monotonic() - began)
+        return None
+
+    def _slice(self, batch: Sequence[Missing]) -> None:
         texts = {one.hash: one.text for one in batch}
-        rows = to_half(model.encode_passages(list(texts.values())))
-        with transaction(connection):
-            vectors.put(list(zip(texts, rows, strict=True)))
-        encoded, done, after, slices = encoded + len(texts), done + len(batch), batch[-1].chunk_id, slices + 1
-        on_progress(min(done, missing), missing)
-        if slices % FEED_EVERY_SLICES == 0:
-            feed_cache(connection, home, model.space)
-    return encoded
+        rows = self._rows(list(texts.values()))
+        with self.gate(), transaction(self.connection):
+            self.vectors.put(list(zip(texts, rows, strict=True)))
+        self.encoded += len(texts)
+
+    def _rows(self, texts: list[str]) -> list[bytes]:
+        """Vectors as they are stored. A text that the model will never take gets zeros, so that nothing waits for it for ever."""
+        space = self.model.space
+        try:
+            return to_half(checked_vectors(self.model.encode_passages(texts), len(texts), space))
+        except TextRefusedError as error:
+            if len(texts) > 1:
+                return [row for text in texts for row in self._rows([text])]
+            self.refused.append(str(error))
+            return [no_vector(space.dim)]

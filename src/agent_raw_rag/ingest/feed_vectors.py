@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from agent_raw_rag.derived import cache_file
-from agent_raw_rag.encode.base import Space
 from agent_raw_rag.encode.half import from_half
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.reader import Reader
@@ -20,10 +19,10 @@ DEAD_SHARE = 0.25
 """Of the rows, dropped: more, and the file is written anew."""
 
 
-def feed_cache(connection: Connection, home: str, space: Space) -> int:
+def feed_cache(connection: Connection, home: str, space: str, dim: int) -> int:
     """Append the vectors that the cache lacks and drop the chunks that are gone. Returns the number appended."""
-    reader, vectors = Reader(connection), Vectors(connection, space.name)
-    cache = VectorCache.open(cache_file(home, space.name), space.name, space.dim, reader.generation, writable=True)
+    reader, vectors = Reader(connection), Vectors(connection, space)
+    cache = VectorCache.open(cache_file(home, space), space, dim, reader.generation, writable=True)
     try:
         added = _append(cache, vectors)
         _drop(cache, reader)

@@ -1,4 +1,4 @@
-"""A whole ingest run: read the agents' logs, bring the lexical index up, embed the backlog. One writer, resumable anywhere."""
+"""An ingest run: read the agents' logs and bring the lexical index up. One writer, resumable anywhere. Vectors: ``spaces``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from typing import Any
 from agent_raw_rag.adapters.base import Adapter, Root
 from agent_raw_rag.chunker import Windows
 from agent_raw_rag.derived import cache_files, lexical_folder
-from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.ingest.commit import Committer
-from agent_raw_rag.ingest.embed import embed_backlog
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.ingest.feed_vectors import feed_cache
 from agent_raw_rag.ingest.forget import Forgotten, forget
@@ -26,6 +24,7 @@ from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.forget import has_traces, scrub
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.sources import Sources
+from agent_raw_rag.store.spaces import Spaces
 from agent_raw_rag.store.totals import totals
 from agent_raw_rag.store.writer import Writer
 
@@ -72,6 +71,8 @@ class IngestReport:
     looked_in: dict[str, list[str]] = field(default_factory=dict)
     """Agent -> folders, for the agents that have no log."""
     encoder_problem: str | None = None
+    notes: list[str] = field(default_factory=list)
+    """What else happened: a switch to another vector space, vectors left to another process."""
 
     @property
     def failed(self) -> bool:
@@ -101,8 +102,6 @@ class IngestRun:
     home: str
     tokenizer: Tokenizer
     options: IngestOptions
-    encoder: Callable[[], Encoder | None]
-    """The encoder in force; loads its model only when it encodes. Raises ModelError."""
     on_note: Callable[[Note], None] = lambda note: None
 
     def __post_init__(self) -> None:
@@ -115,23 +114,21 @@ class IngestRun:
         )
         self._unfed = 0
 
-    def run(self, chosen: Mapping[str, tuple[Adapter, tuple[Root, ...]]], *, again: bool, embed: bool) -> IngestReport:
-        """Read the chosen agents' logs, then index and embed what is new."""
+    def run(self, chosen: Mapping[str, tuple[Adapter, tuple[Root, ...]]], *, again: bool) -> IngestReport:
+        """Read the chosen agents' logs, and index what is new."""
         began = time.perf_counter()
         self._remove_traces()
         sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks, self.options.ahead_bytes)
         reports = {name: sync.run(adapter, roots, again=again) for name, (adapter, roots) in chosen.items()}
         self.index(1 if again else FEED_LEAST_CHUNKS)
-        embedded, backlog, problem = self._embed() if embed else (0, -1, None)
         return IngestReport(
             agents=self._counts(reports),
-            embedded=embedded,
-            backlog=backlog,
+            embedded=0,
+            backlog=-1,
             seconds=round(time.perf_counter() - began, 3),
             looked_in={
                 name: [root.path for root in chosen[name][1]] for name, report in reports.items() if not report.sources
             },
-            encoder_problem=problem,
         )
 
     def index(self, least: int = 1) -> None:
@@ -155,8 +152,8 @@ class IngestRun:
         shutil.rmtree(lexical_folder(self.home), ignore_errors=True)
         scrub(self.connection)
         self.index()
-        if (encoder := self.encoder()) is not None:
-            feed_cache(self.connection, self.home, encoder.space)
+        for space in Spaces(self.connection).rows():
+            feed_cache(self.connection, self.home, space.name, space.dim)
 
     def _progress(self, progress: Progress) -> None:
         self.on_note(Note("read", progress.done, progress.total, progress.agent))
@@ -165,12 +162,6 @@ class IngestRun:
         self._unfed += written
         if self._unfed >= FEED_EVERY_CHUNKS:
             self.index()
-
-    def _embed(self) -> tuple[int, int, str | None]:
-        def progress(done: int, total: int) -> None:
-            self.on_note(Note("embed", done, total))
-
-        return embed_backlog(self.connection, self.home, self.encoder, progress)
 
     def _counts(self, reports: Mapping[str, AgentReport]) -> dict[str, AgentCounts]:
         stored = totals(self.connection)

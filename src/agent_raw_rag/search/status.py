@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import tzinfo
 from typing import Any
 
+from agent_raw_rag.search.spaces import SpaceItem, space_items
 from agent_raw_rag.search.zone import shown
 from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.totals import AgentTotals, cursors, totals
@@ -58,10 +59,12 @@ class StatusReport:
     indexed: bool
     """Whether at most ``FEW_WAITING`` chunks wait for the lexical index. Those that wait are searched one by one."""
     encoder: str | None
-    """The vector space in force; None: lexical search only."""
+    """The vector space that is searched; None: lexical search only."""
     embedded: int
     backlog: int
     reranker: str | None
+    filling: list[SpaceItem]
+    """Spaces that are not searched: the one that fills for the configured model, and older ones that were kept."""
     agents: dict[str, AgentStatus]
     problems: list[str] = field(default_factory=list)
     cursors: list[CursorStatus] = field(default_factory=list)
@@ -71,12 +74,29 @@ class StatusReport:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class ModelFacts:
+    """What is known of the models without loading any."""
+
+    space: str | None
+    """The space that is searched, or would be."""
+    reranker: str | None = None
+    problems: tuple[str, ...] = ()
+
+
 def status_report(
-    reader: Reader, path: str, version: str, space: str | None, lexical_high_water: int, agent: str | None, zone: tzinfo
+    reader: Reader,
+    path: str,
+    version: str,
+    models: ModelFacts,
+    lexical_high_water: int,
+    agent: str | None,
+    zone: tzinfo,
 ) -> StatusReport:
     """The status of everything, or of one agent with its cursors."""
     stored = totals(reader.connection)
     shown_agents = {name: one for name, one in stored.items() if agent in (None, name)}
+    space = models.space
     embedded, backlog = Vectors(reader.connection, space).count() if space else (0, 0)
     return StatusReport(
         version=version,
@@ -89,9 +109,13 @@ def status_report(
         encoder=space,
         embedded=embedded,
         backlog=backlog,
-        reranker=None,
+        reranker=models.reranker,
+        filling=[item for item in space_items(reader) if not item.active],
         agents={name: _agent(one, zone) for name, one in sorted(shown_agents.items())},
-        problems=[problem for name, one in sorted(shown_agents.items()) for problem in _problems(name, one)],
+        problems=[
+            *models.problems,
+            *(problem for name, one in sorted(shown_agents.items()) for problem in _problems(name, one)),
+        ],
         cursors=[
             CursorStatus(source, part, offset, shown(read_at, zone))
             for source, part, offset, read_at in (cursors(reader.connection, agent) if agent else [])

@@ -1,6 +1,9 @@
-"""One writer at a time, across processes: an advisory lock on a file that the system frees when its holder dies.
+"""One at a time, across processes: advisory locks on files that the system frees when their holder dies.
 
-The file's text says who holds it. It proves nothing by itself: only the lock does.
+Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
+``writer`` only when a slice is stored, so that new text never waits for a model.
+
+A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
 
 from __future__ import annotations
@@ -15,19 +18,22 @@ from contextlib import contextmanager
 from agent_raw_rag.errors import StoreBusyError
 
 POLL_SECONDS = 0.1
+WRITER = "writer"
+EMBEDDER = "embedder"
+_BUSY = {WRITER: "Another process is writing to the store", EMBEDDER: "Another process is making vectors"}
 
 
 @contextmanager
-def writer_lock(home: str, *, wait_seconds: float, purpose: str) -> Iterator[None]:
-    """Hold the writer's lock of a store folder.
+def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterator[None]:
+    """Hold a lock of a store folder, ``WRITER`` or ``EMBEDDER``.
 
     Raises:
         StoreBusyError: somebody else holds it for longer than ``wait_seconds``; the message says who.
     """
     os.makedirs(home, mode=0o700, exist_ok=True)
-    handle = os.open(os.path.join(home, "writer.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(os.path.join(home, f"{which}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _acquire(handle, wait_seconds)
+        _acquire(handle, which, wait_seconds)
         os.ftruncate(handle, 0)
         os.pwrite(handle, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
         yield
@@ -36,13 +42,11 @@ def writer_lock(home: str, *, wait_seconds: float, purpose: str) -> Iterator[Non
         os.close(handle)
 
 
-def _acquire(handle: int, wait_seconds: float) -> None:
+def _acquire(handle: int, which: str, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
     while not _try_lock(handle):
         if time.monotonic() >= deadline:
-            raise StoreBusyError(
-                f"Another process is writing to the store ({_holder(handle)}).", hint="Try again when it is done."
-            )
+            raise StoreBusyError(f"{_BUSY[which]} ({_holder(handle)}).", hint="Try again when it is done.")
         time.sleep(POLL_SECONDS)
 
 

@@ -119,6 +119,18 @@ CREATE TABLE quarantine (
 ) WITHOUT ROWID;
 """
 
+SCHEMA_2 = """
+CREATE TABLE vector_spaces (
+  name TEXT PRIMARY KEY,
+  model TEXT NOT NULL,
+  revision TEXT NOT NULL,
+  dim INTEGER NOT NULL,
+  instruction TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  options TEXT NOT NULL DEFAULT '{}'
+) WITHOUT ROWID
+"""
+
 
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
@@ -149,7 +161,7 @@ def _migrations() -> Migrations:
     from sqlite_utils import Migrations
 
     migrations = Migrations(SET)
-    for step in (m001_initial,):
+    for step in (m001_initial, m002_vector_spaces):
         migrations()(step)
     return migrations
 
@@ -162,4 +174,9 @@ def m001_initial(db: Database) -> None:
     db.execute("INSERT INTO meta (key, value) VALUES ('generation', lower(hex(randomblob(16))))")
 
 
-NAMES = ("m001_initial",)
+def m002_vector_spaces(db: Database) -> None:
+    """What made each vector space. The space of vectors that are there already is registered by the next ingest."""
+    db.execute(SCHEMA_2)
+
+
+NAMES = ("m001_initial", "m002_vector_spaces")

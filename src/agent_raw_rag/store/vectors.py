@@ -61,10 +61,14 @@ class Vectors:
         return missing[0].chunk_id if missing else None
 
     def put(self, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store (text hash, float16 bytes). The caller holds the transaction."""
+        """Store (text hash, float16 bytes), of texts that some chunk still holds. The caller holds the transaction.
+
+        A text may be forgotten while it is being encoded: its vector must not come after it.
+        """
         self.connection.executemany(
-            "INSERT OR IGNORE INTO vectors (space, hash, vector) VALUES (?, ?, ?)",
-            [(self.space, key, vector) for key, vector in vectors],
+            """INSERT OR IGNORE INTO vectors (space, hash, vector)
+               SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM chunks WHERE hash = ?)""",
+            [(self.space, key, vector, key) for key, vector in vectors],
         )
 
     def placed(self, after: int, before: int | None) -> Iterator[Placed]:

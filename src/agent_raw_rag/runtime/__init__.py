@@ -16,8 +16,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
-from agent_raw_rag.errors import ConfigError, RawRagError, StoreError, UsageError
+from agent_raw_rag.errors import ConfigError, UsageError
 from agent_raw_rag.models import Ask, ProjectItem
+from agent_raw_rag.runtime.expected import expected
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestOptions, IngestReport, Note
     from agent_raw_rag.models import Tokenizer
+    from agent_raw_rag.runtime.models import Models
+    from agent_raw_rag.runtime.spaces import VectorSpaces
     from agent_raw_rag.search.browse import Browser, SessionItem, TurnsResult
     from agent_raw_rag.search.funnel import Funnel
     from agent_raw_rag.search.result import SearchResult
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.store.rows import SessionRow
 
 ALL_PROJECTS = "*"
-__all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime"]
+__all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime", "expected"]
 
 
 @dataclass
@@ -71,17 +74,18 @@ class Runtime:
         return tokenizer()
 
     @cached_property
-    def encoder(self) -> Encoder | None:
-        """The encoder in force; None: lexical search only.
+    def models(self) -> Models:
+        """Encoders and rerankers, as the settings and the store's spaces mean them."""
+        from agent_raw_rag.runtime.models import Models
 
-        Raises:
-            ModelError: its files are missing or damaged.
-        """
-        from agent_raw_rag.encode.registry import encoder
+        return Models(self.settings, self.environment)
 
-        name = self.settings.encoder.name
-        with self._loading:
-            return None if name == "none" else encoder("embedded" if name == "auto" else name)
+    @cached_property
+    def spaces(self) -> VectorSpaces:
+        """The vector spaces of the store: filling, listing, dropping them, and the encoder of the one that is searched."""
+        from agent_raw_rag.runtime.spaces import VectorSpaces
+
+        return VectorSpaces(self.home, self.settings, self.models, lambda: self.reader)
 
     @property
     def reader(self) -> Reader:
@@ -145,10 +149,12 @@ class Runtime:
 
         chosen = self._chosen(agents)
         with self._writing(wait_seconds, "ingest") as connection:
-            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder, on_note)
-            report = run.run(chosen, again=again, embed=embed)
-            if report.backlog < 0:  # no model was asked, but the store knows what waits for one
-                report.backlog = self._backlog(connection)
+            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, on_note)
+            report = run.run(chosen, again=again)
+        if embed:
+            self.spaces.embed(report, on_note)
+        else:
+            report.backlog = self.spaces.backlog()
         return report
 
     def forget(self, scope: Scope, *, dry_run: bool = False) -> Forgotten:
@@ -156,7 +162,7 @@ class Runtime:
         from agent_raw_rag.ingest.run import IngestRun
 
         with self._writing(10.0, "forget") as connection:
-            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, lambda: self.encoder)
+            run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options)
             return run.forget(scope, dry_run=dry_run)
 
     def forget_scope(self, ask: Ask) -> Scope:
@@ -198,9 +204,9 @@ class Runtime:
     @contextmanager
     def _writing(self, wait_seconds: float, purpose: str) -> Iterator[Connection]:
         from agent_raw_rag.store.connection import connect
-        from agent_raw_rag.store.lock import writer_lock
+        from agent_raw_rag.store.lock import WRITER, lock
 
-        with writer_lock(self.home, wait_seconds=wait_seconds, purpose=purpose):
+        with lock(self.home, WRITER, wait_seconds=wait_seconds, purpose=purpose):
             connection = connect(self.settings.store_path(), write=True)
             try:
                 yield connection
@@ -273,7 +279,7 @@ class Runtime:
             ProjectItem(project, sessions, shown(last, self.zone)) for project, sessions, last in self.reader.projects()
         ]
 
-    def project_names(self, limit: int = 30) -> list[str]:
+    def project_names(self, limit: int | None = 30) -> list[str]:
         """The projects there are, the one last spoken in first."""
         return [project for project, _, _ in self.reader.projects()[:limit]]
 
@@ -284,7 +290,7 @@ class Runtime:
         if agent is not None:
             self._chosen([agent])
         return status_report(
-            self.reader, self.settings.store_path(), __version__, self._space_name(), self._indexed_up_to(), agent,
+            self.reader, self.settings.store_path(), __version__, self.spaces.facts(), self._indexed_up_to(), agent,
             self.zone,
         )  # fmt: skip
 
@@ -344,7 +350,7 @@ class Runtime:
     @cached_property
     def funnel(self) -> Funnel:
         """The ranking stages over this store."""
-        return self.funnel_over(self.home, lambda: self.reader, self.settings.search, lambda: self.encoder)
+        return self.funnel_over(self.home, lambda: self.reader, self.settings.search, self.spaces.encoder)
 
     def funnel_over(
         self, home: str, reader: Callable[[], Reader], search: SearchSettings, encoder: Callable[[], Encoder | None]
@@ -352,35 +358,10 @@ class Runtime:
         """The ranking stages over any store, with other search settings and this runtime's models: for measuring."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(home, reader, encoder, search)
-
-    def _backlog(self, connection: Connection) -> int:
-        from agent_raw_rag.store.vectors import Vectors
-
-        space = self._space_name()
-        return Vectors(connection, space).count()[1] if space else 0
+        return Funnel(home, reader, encoder, search, self.models.reranker)
 
     def _indexed_up_to(self) -> int:
         return self.funnel.words.index(self.reader).high_water
-
-    def _space_name(self) -> str | None:
-        from agent_raw_rag.encode.registry import space
-
-        name = self.settings.encoder.name
-        return None if name == "none" else space("embedded" if name == "auto" else name).name
-
-
-def expected(error: BaseException) -> RawRagError | None:
-    """The expected error that an exception is, or stands for: a store that is damaged, locked or without room.
-    None: it is a bug, and is to look like one."""
-    if isinstance(error, RawRagError):
-        return error
-    if type(error).__module__ == "sqlite3":
-        return StoreError(f"The store cannot be used: {error}.", hint="`raw-rag doctor` tells more.")
-    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-        where = f"{error.filename}: " if error.filename else ""
-        return StoreError(f"{where}{error.strerror or error}.", hint="Check permissions and disk space.")
-    return None
 
 
 def _agent_names() -> tuple[str, ...]:

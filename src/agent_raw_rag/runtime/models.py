@@ -1,0 +1,101 @@
+"""The models in force: from the settings and from what the store remembers. Each is made once a process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agent_raw_rag.errors import ModelError
+
+if TYPE_CHECKING:
+    from agent_raw_rag.config import Settings
+    from agent_raw_rag.encode.base import Encoder, Reranker
+    from agent_raw_rag.encode.choice import Choice
+    from agent_raw_rag.store.spaces import SpaceRow
+
+
+@dataclass
+class Models:
+    """Safe to use from several threads."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    _encoders: dict[str, Encoder] = field(default_factory=dict, repr=False)
+    _rerankers: dict[str, Reranker] = field(default_factory=dict, repr=False)
+    _making: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    def encoder(self, choice: Choice) -> Encoder:
+        """The encoder of a choice. Raises ModelError."""
+        from agent_raw_rag.encode.registry import encoder
+
+        with self._making:
+            if choice.key not in self._encoders:
+                self._encoders[choice.key] = encoder(choice, self.environment)
+            return self._encoders[choice.key]
+
+    def encoder_choice(self, active: SpaceRow | None) -> Choice | None:
+        """The encoder that the settings mean, for a store whose active space is this; None: lexical search only."""
+        from agent_raw_rag.encode.choice import choose_encoder
+
+        settings = self.settings.encoder
+        made_by = None if active is None else _choice(active)
+        flagship = self._flagship("encoder") if settings.name == "auto" and active is None else None
+        return choose_encoder(settings.name, settings.options(), made_by, flagship)
+
+    def searching_encoder(self, active: SpaceRow | None) -> Encoder | None:
+        """The encoder of the space that is searched; None: lexical search only.
+
+        Raises:
+            ModelError: it cannot be made, or its model is not the one that made the space.
+        """
+        choice = self.encoder_choice(active)
+        if choice is None or active is None or choice.key == _choice(active).key:
+            return None if choice is None else self._of(choice, active)
+        try:
+            return self._of(choice, active)  # the same model, said in another way: a server that moved
+        except ModelError:
+            return self._of(_choice(active), active)
+
+    def _of(self, choice: Choice, active: SpaceRow | None) -> Encoder:
+        encoder = self.encoder(choice)
+        if active is not None and encoder.space.name != active.name:
+            raise ModelError(
+                f"The model {encoder.space.model} is not the one that made the vectors ({active.name}).",
+                hint="`raw-rag-ingest` fills a space for it.",
+            )
+        return encoder
+
+    def reranker(self) -> Reranker | None:
+        """The reranker that the settings mean; None: none is set. Raises ModelError."""
+        from agent_raw_rag.encode.registry import reranker
+
+        choice = self.reranker_choice()
+        if choice is None:
+            return None
+        with self._making:
+            if choice.key not in self._rerankers:
+                self._rerankers[choice.key] = reranker(choice, self.environment)
+            return self._rerankers[choice.key]
+
+    def reranker_choice(self) -> Choice | None:
+        """What the settings say of a reranker."""
+        from agent_raw_rag.encode.choice import Choice
+
+        settings = self.settings.reranker
+        if settings.name == "none":
+            return None
+        if settings.name != "auto":
+            return Choice(settings.name, settings.options())
+        return self._flagship("reranker")
+
+    def _flagship(self, what: str) -> Choice | None:
+        """The flagship of a kind, where this machine has what it needs."""
+        return None
+
+
+def _choice(row: SpaceRow) -> Choice:
+    from agent_raw_rag.encode.choice import Choice
+
+    return Choice(row.kind, row.options)
