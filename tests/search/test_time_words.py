@@ -179,6 +179,13 @@ def test_a_time_that_nothing_was_said_in_is_named_and_changes_nothing(funnel: Fu
     assert names(funnel, "uploader retry in July 2024") == names(funnel, "uploader retry")
 
 
+def test_a_time_outside_of_the_filters_changes_nothing(funnel: Funnel) -> None:
+    reader = funnel.reader()
+    scope = Scope(before=at("2026-06-01T00:00"))
+    ranking, _ = funnel.rank("uploader retry last week", scope, reader)
+    assert "time: nothing from 2026-11-23 … 2026-11-29" in ranking.stages and len(ranking.order) == 1
+
+
 def test_a_query_of_nothing_but_a_time_finds_what_was_said_then(tmp_path: Path) -> None:
     store = Stored(tmp_path)
     store.add_session("week", [(Role.USER, "what we did: the uploader", at("2026-11-25T12:00"))])

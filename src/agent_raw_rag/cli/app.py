@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from agent_raw_rag import __version__
-from agent_raw_rag.cli import demo, doctor, forget, lists, options, read, search, spaces, status
+from agent_raw_rag.cli import demo, doctor, forget, lists, models, options, read, search, spaces, status
 from agent_raw_rag.cli.eval import app as measuring
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ for _command in (
     app.command()(_command)
 app.add_typer(measuring)
 app.add_typer(spaces.app)
+app.add_typer(models.app, name="models")
 
 
 def _print_version(asked: bool) -> None:

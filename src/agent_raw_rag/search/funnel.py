@@ -74,7 +74,7 @@ class Funnel:
     def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
         ranking, on = Ranking(), self.settings
-        asked = question(query, on, self.now(), lambda time: bool(reader.recent(time.within(scope), 1)))
+        asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
         self._look(asked, scope, reader, ranking)
         self._fuse(ranking, reader)
         if on.neighbours:
