@@ -30,13 +30,14 @@ fix:  ## Apply what the formatter and the linter can do by themselves
 docs:  ## Generate the reference pages again
 	$(RUN) python docs/generate.py
 
-bench:  ## Run the benchmarks; LOGS=folder of real logs and BENCH=folder of LoCoMo for those that need them
+bench:  ## Run the benchmarks; LOGS=folder of real logs, LOCOMO=locomo10.json for those that need them
 	@for file in benchmarks/*.py; do \
 	  usage=$$(grep -m1 "python $$file" $$file) || continue; \
-	  case "$$usage" in *" LOGS"*) need=LOGS given="$(LOGS)";; *" BENCH"*) need=BENCH given="$(BENCH)";; *) need= given=;; esac; \
+	  case "$$usage" in *" LOGS"*) need=LOGS given="$(LOGS)";; *) need= given=;; esac; \
 	  if [ -n "$$need" ] && [ -z "$$given" ]; then echo "== $$file: skipped, it needs $$need="; continue; fi; \
 	  echo "== $$file"; $(RUN) python $$file $$given || exit 1; \
 	done
+	@if [ -z "$(LOCOMO)" ]; then echo "== raw-rag eval locomo: skipped, it needs LOCOMO="; else $(RUN) raw-rag eval locomo "$(LOCOMO)"; fi
 
 audit:  ## Build wheel and sdist and look for private data in them
 	rm -rf build/audit

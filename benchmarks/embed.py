@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from agent_raw_rag.encode.embedded import EmbeddedEncoder
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.ingest.embed import SLICE, embed_backlog
 from agent_raw_rag.models import Role
 from agent_raw_rag.store.connection import transaction
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.naive_reader import everything
-from tests.stored import Stored
 
 
 def measure(store: Stored) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Space
 from agent_raw_rag.encode.embedded import EmbeddedEncoder
 from agent_raw_rag.encode.half import to_half
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.ingest.feed_vectors import feed_cache
 from agent_raw_rag.models import Role
@@ -35,7 +36,6 @@ from agent_raw_rag.store.vectors import Vectors
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.naive_reader import everything
-from tests.stored import Stored
 
 DAY = 86_400_000
 START = 1_767_225_600_000

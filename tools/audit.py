@@ -68,6 +68,7 @@ LOG_HOMES = (
     "agent_raw_rag/data/sample_logs/",
     "tests/logs/",
     "benchmarks/coding/",
+    "tests/evals/bakery/",
 )
 JUNK_NAME = re.compile(
     r"(?:^|/)(?:__pycache__|\.DS_Store|\.env(?:\..+)?|\.git|\.venv|\.[a-z_]+_cache)(?:/|$)|\.(?:pyc|pem|key|p12|orig|rej|swp)$"

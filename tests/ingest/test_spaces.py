@@ -14,6 +14,7 @@ from agent_raw_rag.encode.base import Encoder, Space, Vectors
 from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.encode.registry import encoder
 from agent_raw_rag.errors import ModelError, NotFoundError, TextRefusedError, UsageError
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.ingest import embed
 from agent_raw_rag.ingest.embed import embed_backlog
 from agent_raw_rag.ingest.spaces import Embedding, drop_space
@@ -22,7 +23,6 @@ from agent_raw_rag.search.spaces import space_items
 from agent_raw_rag.store.spaces import Spaces
 from agent_raw_rag.store.vectors import Vectors as Stock
 from agent_raw_rag.vectors.cache import VectorCache
-from tests.stored import Stored
 
 SMALL, WIDE = Choice("hashing", {"dim": 32}), Choice("hashing", {"dim": 64})
 

@@ -7,11 +7,11 @@ import random
 import pytest
 
 from agent_raw_rag.config import Settings
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.store.reader import Scope
-from tests.stored import Stored
 
 DIALOGUES = {
     "zh-TW": """上傳器的重試機制會讓同一張照片出現兩次，所以我們決定拿掉它，改用伺服器端的去重。

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.expand import Expansion, Hit, expand
 from agent_raw_rag.search.result import Passage, Scores
 from agent_raw_rag.store.reader import Reader
-from tests.stored import Stored
 
 HOUR = 3_600_000
 NINE = 1_795_000_000_000

@@ -6,6 +6,7 @@ import pytest
 
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.hashing import HashingEncoder
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.search.result import SearchResult
@@ -13,7 +14,6 @@ from agent_raw_rag.search.settings import SWITCHES
 from agent_raw_rag.search.zone import SYSTEM_ZONE
 from agent_raw_rag.server import wire
 from agent_raw_rag.store.reader import Scope
-from tests.stored import Stored
 
 PROMPT = "You are reviewing the uploader. Look at the retry budget, the queue and its limits, and say what is wrong."
 

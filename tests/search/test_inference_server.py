@@ -49,7 +49,7 @@ def encoder(url: str, **settings: Any) -> HttpEncoder:
 
 def embed(runtime: Runtime, encoder: HttpEncoder) -> tuple[int, int, str | None]:
     connection = connect(runtime.settings.store_path(), write=True)
-    return embed_backlog(connection, runtime.home, lambda: encoder)
+    return embed_backlog(connection, runtime.home, lambda: encoder)[:3]
 
 
 def search(runtime: Runtime, encoder: HttpEncoder) -> SearchResult:

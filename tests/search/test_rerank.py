@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.overlap import OverlapReranker
 from agent_raw_rag.errors import ModelError
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.search.ranking import Ranking
 from agent_raw_rag.search.rerank import JUDGED_ENOUGH, Limits, Pace, by_probability, mixed, rerank
 from agent_raw_rag.store.reader import Scope
 from agent_raw_rag.store.rows import ChunkRow
-from tests.stored import Stored
 
 LIMITS = Limits(1000, 0.5, 3)
 

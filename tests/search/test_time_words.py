@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_raw_rag.config import Settings
+from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.search.question import question
 from agent_raw_rag.search.time_words import times_in
 from agent_raw_rag.store.reader import Scope
-from tests.stored import Stored
 
 TAIPEI = ZoneInfo("Asia/Taipei")
 NOW = datetime(2026, 11, 30, 10, 0, tzinfo=TAIPEI)

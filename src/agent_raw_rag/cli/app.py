@@ -8,6 +8,7 @@ import typer
 
 from agent_raw_rag import __version__
 from agent_raw_rag.cli import demo, doctor, forget, lists, models, options, read, search, spaces, status
+from agent_raw_rag.cli.eval import app as measuring
 
 app = typer.Typer(
     name="raw-rag",
@@ -22,6 +23,7 @@ for _command in (
     demo.demo,
 ):  # fmt: skip
     app.command()(_command)
+app.add_typer(measuring)
 app.add_typer(spaces.app)
 app.add_typer(models.app, name="models")
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from agent_raw_rag.adapters.base import Adapter, Root
-    from agent_raw_rag.config import Settings
+    from agent_raw_rag.config import SearchSettings, Settings
+    from agent_raw_rag.encode.base import Encoder
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestOptions, IngestReport, Note
     from agent_raw_rag.models import Tokenizer
@@ -289,14 +290,9 @@ class Runtime:
         if agent is not None:
             self._chosen([agent])
         return status_report(
-            self.reader,
-            self.settings.store_path(),
-            __version__,
-            self.spaces.facts(),
-            self._indexed_up_to(),
-            agent,
+            self.reader, self.settings.store_path(), __version__, self.spaces.facts(), self._indexed_up_to(), agent,
             self.zone,
-        )
+        )  # fmt: skip
 
     def check_store(self) -> list[str]:
         """What SQLite finds wrong with the store's file; empty: nothing. Reads all of it."""
@@ -354,9 +350,15 @@ class Runtime:
     @cached_property
     def funnel(self) -> Funnel:
         """The ranking stages over this store."""
+        return self.funnel_over(self.home, lambda: self.reader, self.settings.search, self.spaces.encoder)
+
+    def funnel_over(
+        self, home: str, reader: Callable[[], Reader], search: SearchSettings, encoder: Callable[[], Encoder | None]
+    ) -> Funnel:
+        """The ranking stages over any store, with other search settings and this runtime's models: for measuring."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(self.home, lambda: self.reader, self.spaces.encoder, self.settings.search, self.models.reranker)
+        return Funnel(home, reader, encoder, search, self.models.reranker)
 
     def _indexed_up_to(self) -> int:
         return self.funnel.words.index(self.reader).high_water

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from agent_raw_rag.chunker import Windows
 from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.encode.tokens import tokenizer
+from agent_raw_rag.errors import ModelError
 from agent_raw_rag.ingest.commit import Committer
 from agent_raw_rag.ingest.embed import embed_backlog
 from agent_raw_rag.ingest.feed import feed_lexical
@@ -20,22 +22,24 @@ from agent_raw_rag.store.sources import CursorRow, Sources
 from agent_raw_rag.store.writer import Writer
 
 Said = tuple[Role, str, int | None]
+"""A turn: role, text, time (ms since 1970 UTC; None: none is known)."""
 
 
 class Stored:
     """A store in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, windows: Windows | None = None) -> None:
         self.home = str(folder)
         self.connection = connect(str(folder / "raw_rag.db"), write=True)
-        self.committer = Committer(Writer(self.connection), Sources(self.connection), tokenizer())
+        writer, sources = Writer(self.connection), Sources(self.connection)
+        self.committer = Committer(writer, sources, tokenizer(), windows or Windows())
         self.reader = Reader(self.connection)
 
-    def add_session(self, name: str, said: Iterable[Said], cwd: str = "/bench") -> None:
-        """A session of turns (role, text, time)."""
+    def add_session(self, name: str, said: Iterable[Said], cwd: str = "/bench", ids: Sequence[str] = ()) -> None:
+        """A session of turns. ``ids``: a record id for each, so that it is known again; a turn without text is not stored."""
         source = Source("bench", f"/bench/{name}", "/bench", Shape.DOCUMENT, session=name)
         turns = [
-            Turn(name, role, f"{name}:{place}", time, [Text(text)], [], 0, 0, settled=True)
+            Turn(name, role, f"{name}:{place}", time, [Text(text)], [*ids[place : place + 1]], 0, 0, settled=True)
             for place, (role, text, time) in enumerate(said)
         ]
         batch = Batch(turns, {name: SessionInfo(name, cwd=cwd)}, whole=True)
@@ -47,8 +51,16 @@ class Stored:
         return int(self.connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
 
     def index(self, encoder: Callable[[], Encoder | None]) -> None:
-        """Bring index and vectors up."""
+        """Bring index and vectors up.
+
+        Raises:
+            ModelError: the encoder gives no vectors.
+        """
         feed_lexical(self.reader, self.home)
         problem = embed_backlog(self.connection, self.home, encoder).problem
         if problem:
-            raise SystemExit(problem)
+            raise ModelError(problem)
+
+    def close(self) -> None:
+        """Close the store's file."""
+        self.connection.close()
