@@ -2,7 +2,8 @@
 
 A block holds its rows column by column: facts, then the vectors twice, as 8-bit codes with a scale a row (what a search passes
 over) and in half precision (what it scores the best candidates with). So a search reads a third of the file, and a filter a
-thirtieth of that. The header is written last: rows behind its count do not exist.
+thirtieth of that. Beside the codes stands how far they are off, so that a search can prove which rows it need not look at.
+The header is written last: rows behind its count do not exist.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent_raw_rag.errors import StoreError
 from agent_raw_rag.models import Millis
 
 MAGIC = b"RAWRAGVC"
-FORMAT = 2
+FORMAT = 3
 BLOCK_ROWS = 1024
 DATA_START = 4096
 GONE = -1
 """The chunk id of a row that was dropped."""
+_LEAST = 1e-30
+"""The least size that a scale is made for: smaller is 0 in half precision."""
 _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 _HEADER = struct.Struct("<8sIIQQQQ32s64s")
 _CHECKED_BYTES = _HEADER.size + 4
@@ -68,25 +72,62 @@ def binding(space: str, generation: str) -> bytes:
 
 def block_type(dim: int) -> np.dtype[Any]:
     """A block as numpy sees it."""
-    kinds = [("chunk", "<i8"), ("session", "<i8"), ("start", "<i8"), ("end", "<i8"), ("roles", "<u4"), ("scale", "<f4")]
+    kinds = [("chunk", "<i8"), ("session", "<i8"), ("start", "<i8"), ("end", "<i8"), ("roles", "<u4")]
+    kinds += [("scale", "<f4"), ("length", "<f4"), ("slack", "<f4")]
     facts = [(name, kind, (BLOCK_ROWS,)) for name, kind in kinds]
     return np.dtype([*facts, ("code", "<i1", (BLOCK_ROWS, dim)), ("vector", "<f2", (BLOCK_ROWS, dim))])
 
 
 def columns(rows: Sequence[VectorRow], vectors: NDArray[Any]) -> Columns:
-    """Rows as a block holds them. A missing start lies after every range's end, a missing end before every start."""
-    single = vectors.astype(np.float32)
-    scale = np.maximum(np.abs(single).max(axis=1, initial=0.0), np.float32(1e-30)) / np.float32(127)
+    """Rows as a block holds them. A missing start lies after every range's end, a missing end before every start.
+
+    Raises:
+        StoreError: a vector is not finite in half precision.
+    """
     return {
         "chunk": np.array([row.chunk_id for row in rows], "<i8"),
         "session": np.array([row.session for row in rows], "<i8"),
         "start": np.array([_LAST if row.start is None else row.start for row in rows], "<i8"),
         "end": np.array([_FIRST if row.end is None else row.end for row in rows], "<i8"),
         "roles": np.array([row.roles for row in rows], "<u4"),
-        "scale": scale.astype("<f4"),
-        "code": np.rint(single / scale[:, None]).astype("<i1"),
-        "vector": single.astype("<f2"),
+        **_vector_columns(vectors.astype("<f2")),
     }
+
+
+def _vector_columns(half: NDArray[Any]) -> Columns:
+    """Vectors [n, dim], their codes, and of each row the length of ``scale`` x code and of what that leaves of the vector."""
+    coded = quantised(half.astype(np.float64))
+    if not np.isfinite(coded.length).all():
+        raise StoreError("A vector holds a number that half precision cannot.", hint="Embed the text again.")
+    return {"scale": coded.scale, "length": coded.length, "slack": coded.slack, "code": coded.code, "vector": half}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantised:
+    """Vectors [n, dim] as 8-bit codes with a scale a row. Lengths are Euclidean and rounded up: bounds, not estimates."""
+
+    code: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    length: NDArray[np.float32]
+    """Of scale x code."""
+    slack: NDArray[np.float32]
+    """Of the vector less scale x code."""
+
+
+def quantised(vectors: NDArray[np.float64]) -> Quantised:
+    """Vectors in codes from -127 to 127; a row's largest number has the largest code."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        scale = (np.maximum(np.abs(vectors).max(axis=1, initial=0.0), _LEAST) / 127).astype("<f4")
+        code = np.rint(vectors / scale[:, None].astype(np.float64))
+        near = code * scale[:, None].astype(np.float64)
+        slack = _length(vectors - near)
+        return Quantised(code.astype("<i1"), scale, _length(near), slack)
+
+
+def _length(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Lengths of rows, rounded up."""
+    exact = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+    return np.nextafter(exact.astype("<f4"), np.float32(np.inf))
 
 
 def pieces(made: Columns, first: int, dim: int) -> list[tuple[int, bytes]]:
