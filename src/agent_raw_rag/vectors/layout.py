@@ -14,6 +14,7 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def binding(space: str, generation: str) -> bytes:
     return hashlib.blake2b(f"{space}\0{generation}".encode(), digest_size=32).digest()
 
 
+@cache
 def block_type(dim: int) -> np.dtype[Any]:
     """A block as numpy sees it."""
     kinds = [("chunk", "<i8"), ("session", "<i8"), ("start", "<i8"), ("end", "<i8"), ("roles", "<u4")]

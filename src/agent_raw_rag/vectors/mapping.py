@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent_raw_rag.errors import StoreError
-from agent_raw_rag.vectors.layout import BLOCK_ROWS, Columns, block_place, block_type, file_bytes
+from agent_raw_rag.vectors.layout import BLOCK_ROWS, DATA_START, Columns, block_place, block_type, file_bytes
 
 SEGMENT_BLOCKS = 64
 """Mapped at a time, and searched at a time: what a search computes for so many rows stays in the processor's cache. When a file has
 grown, the segments before its last one stay mapped: mapping a million rows again costs as much as a search."""
 SEGMENT_ROWS = SEGMENT_BLOCKS * BLOCK_ROWS
-MOST_READ = 1024
-"""Vectors that are read one by one; more are taken from the mapping."""
 
 Places = NDArray[np.intp]
 
@@ -48,6 +46,7 @@ class Mapping:
         self.rows = rows
         self.dim = dim
         self._kind = block_type(dim)
+        self._vectors_at = int((self._kind.fields or {})["vector"][1])
         self._descriptor = -1 if descriptor is None else os.dup(descriptor)
         self._inode = 0
         if descriptor is not None:
@@ -85,14 +84,12 @@ class Mapping:
     def vectors(self, places: Places) -> NDArray[np.float16]:
         """Half-precision vectors of rows, [n, dim]."""
         found = np.empty((len(places), self.dim), np.float16)
-        if len(places) > MOST_READ:
-            for segment, mine in self._by_segment(places):
-                found[mine] = segment.blocks["vector"][divmod(places[mine] - segment.first, BLOCK_ROWS)]
-            return found
-        offset = int((self._kind.fields or {})["vector"][1])
         width = 2 * self.dim
-        for vector, place in zip(found, places.tolist(), strict=True):
-            self._fill(vector.view(np.uint8).data, block_place(place, self.dim) + offset + place % BLOCK_ROWS * width)
+        blocks, rows = divmod(places, BLOCK_ROWS)
+        starts = DATA_START + blocks * self._kind.itemsize + self._vectors_at + rows * width
+        buffer = memoryview(found.reshape(-1).view(np.uint8))
+        for number, start in enumerate(starts.tolist()):
+            self._fill(buffer[number * width : (number + 1) * width], start)
         return found
 
     def _by_segment(self, places: Places) -> Iterator[tuple[Segment, Places]]:
