@@ -137,3 +137,36 @@ def test_a_vector_that_is_no_number_is_refused_and_nothing_changes(tmp_path: Pat
     cache.commit(5)
     assert cache.chunk_ids().tolist() == [1, 2, 3]
     cache.close()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("noise", [0.1, 0.01, 0.002])
+def test_rows_whose_codes_stand_in_another_order_than_their_vectors_are_ranked_by_their_vectors(
+    tmp_path: Path, seed: int, noise: float
+) -> None:
+    dim, count = 64, 3000
+    rows, base = rows_of(count), vectors_of(1, seed, dim)
+    vectors = base + noise * vectors_of(count, seed + 10, dim)
+    query = (base + noise * vectors_of(1, seed + 20, dim))[0]
+    cache = writer(tmp_path / "v", dim=dim)
+    cache.append(rows, vectors)
+    cache.commit(count)
+    for limit in (1, 10, 128):
+        ids, _ = cache.search(query, limit)
+        assert ids.tolist() == [chunk_id for chunk_id, _ in brute_force(rows, vectors, query, limit, None)]
+    cache.close()
+
+
+SMALL = [1, 0.0039]
+"""The second number has the code 0: it is less than half of the first one's 127th part."""
+
+
+@pytest.mark.parametrize(("rows", "query"), [([SMALL, [0, 0.0025]], [0, 1]), ([[0, 1], [0.0025, 0]], SMALL)])
+def test_what_a_code_leaves_out_of_a_row_or_of_the_query_may_decide(
+    tmp_path: Path, rows: list[list[float]], query: list[float]
+) -> None:
+    cache = writer(tmp_path / "v", dim=2)
+    cache.append([VectorRow(1), VectorRow(2)], np.array(rows))
+    cache.commit(2)
+    assert cache.search(np.array(query), 1)[0].tolist() == [1]
+    cache.close()
