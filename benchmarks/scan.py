@@ -2,11 +2,11 @@
 
     env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE python benchmarks/scan.py [--cases random:1000000x384 ...] [--home FOLDER]
 
-A case is KIND:ROWSxDIM. Kinds: ``random`` (no structure: the hardest to tell apart by codes among spread-out vectors), ``clusters``
-(a common direction, mean cosine about 0.5, and clusters of 200), ``ties`` (one vector with noise of a ten-thousandth: every row
-has to be scored). ``--home`` keeps the files for a second run. Every case runs in a process of its own; ours and the reference
-take turns, so a ratio of one run says something on a busy machine too. ``private_mb`` is what a search adds at most to the
-process's own memory (RssAnon, sampled), ``mapped_mb`` to its share of the page cache (RssFile). Prints one JSON object.
+A case is KIND:ROWSxDIM. Kinds: ``random`` (no structure), ``clusters`` (a common direction, mean cosine about 0.5, and
+clusters of 200), ``ties`` (one vector with noise of a ten-thousandth: every row has to be scored). ``--home`` keeps the files
+for a second run. Every case runs in a process of its own; ours and the reference take turns, so a ratio of one run says
+something on a busy machine too. ``private_mb`` is what opening and searching add at most to the process's own memory (RssAnon,
+sampled), ``mapped_mb`` what they add to its share of the page cache (RssFile). Prints one JSON object.
 Bars: 1M x 384 p95 60 ms, 100k x 2560 p95 40 ms, private 100 MB, a 5 % filter costs less than the full scan.
 """
 

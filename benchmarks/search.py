@@ -2,11 +2,12 @@
 
     python benchmarks/search.py LOGS [--chunks 100000] [--home FOLDER]
 
-Text is real: LOGS, as ``layout.py`` describes, goes through the product until there are 20,000 chunks; those are then copied under
-other sessions, each with a word of its own. Chunks' vectors are drawn by chance; the query's comes from the embedded encoder, whose
-time is told apart (``encode_ms``) and is in the times but those named ``without_encoding``. ``--home`` keeps the store for a second
-run. ``rss_anon_mb`` is the process's own memory, ``rss_file_mb`` its share of the page cache. Prints one JSON object.
-Bars: 100,000 chunks p95 40 ms without encoding, resident 300 MB in all; 1,000,000 chunks p95 120 ms, private 400 MB.
+Text is real: LOGS, as ``layout.py`` describes, goes through the product until there are 20,000 chunks; those are then copied
+under other sessions, each with a word of its own. Chunks' vectors are drawn by chance; the query's comes from the embedded
+encoder, whose time is told apart (``encode_ms``) and is in the times but those named ``without_encoding``. ``--home`` keeps
+the store for a second run. ``rss_anon_mb`` is the process's own memory, ``rss_file_mb`` its share of the page cache. Prints
+one JSON object. Bars: 100,000 chunks p95 40 ms without encoding, resident 300 MB in all; 1,000,000 chunks p95 120 ms with
+encoding, private 400 MB.
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ def by_simsimd(codes: Codes, query: Codes) -> Dots:
     """
     import simsimd
 
-    return np.asarray(simsimd.cdist(query[None], codes, metric="dot", out_dtype="int32"))[0]
+    products: NDArray[np.float64] = np.asarray(simsimd.cdist(query[None], codes, metric="dot"))
+    whole: Dots = products[0].astype(np.int32)
+    return whole
 
 
 def by_numpy(codes: Codes, query: Codes) -> Dots:

@@ -129,7 +129,8 @@ def quantised(vectors: NDArray[np.float64]) -> Quantised:
 def _length(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
     """Lengths of rows, rounded up."""
     exact = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
-    return np.nextafter(exact.astype("<f4"), np.float32(np.inf))
+    raised: NDArray[np.float32] = np.nextafter(exact.astype("<f4"), np.float32(np.inf))
+    return raised
 
 
 def pieces(made: Columns, first: int, dim: int) -> list[tuple[int, bytes]]:

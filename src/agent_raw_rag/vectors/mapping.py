@@ -20,8 +20,8 @@ from agent_raw_rag.errors import StoreError
 from agent_raw_rag.vectors.layout import BLOCK_ROWS, DATA_START, Columns, block_place, block_type, file_bytes
 
 SEGMENT_BLOCKS = 64
-"""Mapped at a time, and searched at a time: what a search computes for so many rows stays in the processor's cache. When a file has
-grown, the segments before its last one stay mapped: mapping a million rows again costs as much as a search."""
+"""Mapped at a time, and searched at a time: what a search computes for so many rows stays in the processor's cache. When a
+file has grown, the segments before its last one stay mapped: mapping a million rows again costs as much as a search."""
 SEGMENT_ROWS = SEGMENT_BLOCKS * BLOCK_ROWS
 
 Places = NDArray[np.intp]
@@ -46,14 +46,14 @@ class Mapping:
         self.rows = rows
         self.dim = dim
         self._kind = block_type(dim)
-        self._vectors_at = int((self._kind.fields or {})["vector"][1])
+        self._vectors_at = int((self._kind.fields or {"vector": (None, 0)})["vector"][1])
         self._descriptor = -1 if descriptor is None else os.dup(descriptor)
         self._inode = 0
         if descriptor is not None:
             weakref.finalize(self, os.close, self._descriptor)
             self._inode = os.fstat(descriptor).st_ino
         known = earlier.segments if earlier is not None and earlier._inode == self._inode else []
-        self.segments = [self._segment(first, known) for first in range(0, rows, SEGMENT_ROWS)]
+        self.segments: list[Segment] = [self._segment(first, known) for first in range(0, rows, SEGMENT_ROWS)]
 
     def _segment(self, first: int, known: list[Segment]) -> Segment:
         rows = min(SEGMENT_ROWS, self.rows - first)
@@ -87,7 +87,7 @@ class Mapping:
         width = 2 * self.dim
         blocks, rows = divmod(places, BLOCK_ROWS)
         starts = DATA_START + blocks * self._kind.itemsize + self._vectors_at + rows * width
-        buffer = memoryview(found.reshape(-1).view(np.uint8))
+        buffer = found.reshape(-1).view(np.uint8).data
         for number, start in enumerate(starts.tolist()):
             self._fill(buffer[number * width : (number + 1) * width], start)
         return found

@@ -109,7 +109,9 @@ def _ceilings(rows: Mapping, query: Query, where: VectorFilter | None) -> Floats
     for segment in rows.segments:
         keep = _passing(segment, where, allowed)
         if keep.any():
-            part = np.where(keep, _raised(segment.blocks, _dots(segment.blocks["code"], keep, query.code), query), -np.inf)
+            part = np.where(
+                keep, _raised(segment.blocks, _dots(segment.blocks["code"], keep, query.code), query), -np.inf
+            )
             found[segment.first : segment.first + segment.rows] = part.reshape(-1)[: segment.rows]
     return found
 
@@ -152,7 +154,9 @@ class _Sessions:
         """Which of these are among them."""
         if self._table is None:
             return np.isin(sessions, self._ids)
-        return self._table[np.minimum(sessions.view(np.uint64), np.uint64(self._end))]  # negative ones are beyond the end
+        return self._table[
+            np.minimum(sessions.view(np.uint64), np.uint64(self._end))
+        ]  # negative ones are beyond the end
 
 
 def _passing(segment: Segment, where: VectorFilter | None, allowed: _Sessions | None) -> Mask:
