@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from agent_raw_rag.errors import StoreError
+from agent_raw_rag.vectors.ceilings import Query, ceilings, lowered
 from agent_raw_rag.vectors.kernel import by_numpy, kernel
 from agent_raw_rag.vectors.layout import BLOCK_ROWS, VectorRow, quantised
-from agent_raw_rag.vectors.mapping import SEGMENT_ROWS
+from agent_raw_rag.vectors.mapping import SEGMENT_ROWS, Mapping
 from agent_raw_rag.vectors.scan import VectorFilter
 from tests.vectors.rows import brute_force, filled, reader, rows_of, vectors_of, writer
 
@@ -79,6 +80,33 @@ def test_the_lengths_beside_a_code_bound_what_it_leaves_out(kind: str, count: in
     assert (np.linalg.norm(vectors - near, axis=1) <= coded.slack).all()
     assert (np.linalg.norm(near, axis=1) <= coded.length).all()
     assert np.abs(coded.code).max() <= 127
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(KINDS),
+    st.sampled_from(KINDS),
+    st.integers(1, 1500),
+    st.sampled_from([1, 7, 384]),
+    st.integers(0, 1000),
+)
+def test_no_row_scores_above_its_ceiling(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, asked: str, count: int, dim: int, seed: int
+) -> None:
+    path = tmp_path_factory.mktemp("cache") / "v"
+    vectors, query = hostile(kind, count, dim, seed), Query.of(hostile(asked, 1, dim, seed + 1)[0])
+    cache = writer(path, dim=dim)
+    cache.append(rows_of(count), vectors)
+    cache.commit(count)
+    cache.close()
+    with path.open("rb") as file:
+        mapped = Mapping(file.fileno(), count, dim)
+    scores = vectors.astype(np.float16).astype(np.float64) @ query.vector
+    high = ceilings(mapped, query, None)
+    assert (high >= scores).all()
+    lower = lowered(mapped, query, high, np.arange(count))
+    assert (lower >= scores).all()
+    assert (lower <= high + 1e-5 * (1 + np.abs(high))).all()
 
 
 @settings(max_examples=60)

@@ -92,7 +92,7 @@ class Mapping:
             self._fill(buffer[number * width : (number + 1) * width], start)
         return found
 
-    def _by_segment(self, places: Places) -> Iterator[tuple[Segment, Places]]:
+    def by_segment(self, places: Places) -> Iterator[tuple[Segment, Places]]:
         """Segments, each with where its rows stand in ``places``."""
         owners = places // SEGMENT_ROWS
         for owner in np.unique(owners).tolist():
@@ -101,7 +101,7 @@ class Mapping:
     def chunks(self, places: Places) -> NDArray[np.int64]:
         """Chunk ids of rows."""
         found = np.empty(len(places), np.int64)
-        for segment, mine in self._by_segment(places):
+        for segment, mine in self.by_segment(places):
             found[mine] = segment.blocks["chunk"][divmod(places[mine] - segment.first, BLOCK_ROWS)]
         return found
 
