@@ -235,7 +235,10 @@ def session_conditions(scope: Scope) -> tuple[str, tuple[object, ...]]:
         folders = []
         for path in scope.projects:
             above = path.rstrip("/")
-            for column in ("s.project", "s.cwd"):  # what begins with a slash comes before what begins with the next sign, 0
+            for column in (
+                "s.project",
+                "s.cwd",
+            ):  # what begins with a slash comes before what begins with the next sign, 0
                 folders.append(f"{column} = ? OR ({column} >= ? AND {column} < ?)")
                 values += [path, above + "/", above + "0"]
         clauses.append(f"({' OR '.join(folders)})")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from agent_raw_rag.vectors.ceilings import Floats, Query, ceilings, lowered
 from agent_raw_rag.vectors.filters import Ids, VectorFilter
-from agent_raw_rag.vectors.layout import GONE
+from agent_raw_rag.vectors.layout import GONE, WIDENED
 from agent_raw_rag.vectors.mapping import Mapping, Places
 
 __all__ = ["Floats", "Ids", "Query", "VectorFilter", "search"]
@@ -22,8 +22,6 @@ FEW = 256
 """Rows that are scored without asking whether their ceilings can be lowered."""
 SCORED = 4096
 """Rows scored at a time, after the first ones."""
-WIDENED = 100_000
-"""Numbers in double precision at a time: they stay in the processor's cache."""
 GROUP = 128
 """Rows of which the highest ceiling is taken, to find the highest of all without sorting all."""
 SIX_DIGITS = 1e-6
