@@ -36,7 +36,7 @@ def feed_cache(connection: Connection, home: str, space: Space) -> int:
 
 def _append(cache: VectorCache, vectors: Vectors) -> int:
     added = 0
-    for batch in _slices(vectors.placed(cache.high_water, vectors.first_missing())):
+    for batch in _slices(vectors.placed(cache.high_water, vectors.first_missing(cache.high_water))):
         rows = [VectorRow(one.chunk_id, one.session_id, one.started, one.ended, one.roles) for one in batch]
         cache.append(rows, from_half([one.vector for one in batch]))
         cache.commit(batch[-1].chunk_id, cache.dropped)
