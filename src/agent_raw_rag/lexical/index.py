@@ -25,7 +25,7 @@ WRITER_BYTES = 40_000_000
 """What the writer may hold in memory before it makes a segment."""
 
 
-SPARE = 64
+SPARE = 256
 """Hits that are asked for beyond the limit: texts that were said again and again score the same, and asking anew costs more."""
 
 
