@@ -14,7 +14,7 @@ from typing import NamedTuple
 from agent_raw_rag.encode.base import Encoder, checked_vectors
 from agent_raw_rag.encode.half import no_vector, to_half
 from agent_raw_rag.errors import ModelError, TextRefusedError
-from agent_raw_rag.ingest.feed_vectors import feed_cache
+from agent_raw_rag.ingest.feed_vectors import cached_up_to, feed_cache
 from agent_raw_rag.store.connection import Connection, transaction
 from agent_raw_rag.store.vectors import Missing, Vectors
 
@@ -55,11 +55,12 @@ def embed_backlog(
     except ModelError as error:
         return Embedded(0, -1, str(error))
     work = _Work(connection, home, model, Vectors(connection, space.name), gate, rest)
-    missing = work.vectors.count()[1]
-    problem = work.encode(missing, on_progress) if missing else None
+    reached = cached_up_to(connection, home, space.name, space.dim)
+    missing = work.vectors.missing(reached)
+    problem = work.encode(reached, missing, on_progress) if missing else None
     with gate():
         feed_cache(connection, home, space.name, space.dim)
-    return Embedded(work.encoded, work.vectors.count()[1] if missing else 0, problem, tuple(work.refused))
+    return Embedded(work.encoded, work.vectors.missing(reached) if missing else 0, problem, tuple(work.refused))
 
 
 class _Work:
@@ -77,9 +78,9 @@ class _Work:
         self.encoded = 0
         self.refused: list[str] = []
 
-    def encode(self, missing: int, on_progress: Callable[[int, int], None]) -> str | None:
-        """All slices; why it ended early, if it did."""
-        done = slices = after = 0
+    def encode(self, after: int, missing: int, on_progress: Callable[[int, int], None]) -> str | None:
+        """All slices behind chunk ``after``; why it ended early, if it did."""
+        done = slices = 0
         while batch := self.vectors.backlog(after, SLICE):
             began = time.monotonic()
             try:

@@ -33,9 +33,14 @@ def feed_cache(connection: Connection, home: str, space: str, dim: int) -> int:
         cache.close()
 
 
+def cached_up_to(connection: Connection, home: str, space: str, dim: int) -> int:
+    """The last chunk that the cache holds: up to it every chunk has a vector, so nobody need look there again."""
+    return VectorCache.open(cache_file(home, space), space, dim, Reader(connection).generation).high_water
+
+
 def _append(cache: VectorCache, vectors: Vectors) -> int:
     added = 0
-    for batch in _slices(vectors.placed(cache.high_water, vectors.first_missing())):
+    for batch in _slices(vectors.placed(cache.high_water, vectors.first_missing(cache.high_water))):
         rows = [VectorRow(one.chunk_id, one.session_id, one.started, one.ended, one.roles) for one in batch]
         cache.append(rows, from_half([one.vector for one in batch]))
         cache.commit(batch[-1].chunk_id, cache.dropped)

@@ -25,6 +25,10 @@ WRITER_BYTES = 40_000_000
 """What the writer may hold in memory before it makes a segment."""
 
 
+SPARE = 256
+"""Hits that are asked for beyond the limit: texts that were said again and again score the same, and asking anew costs more."""
+
+
 class LexicalIndex:
     """Made by ``open`` or ``in_memory``. Searching is safe from several threads; writing belongs to one."""
 
@@ -170,7 +174,7 @@ class LexicalIndex:
 
     def _indexed(self, wanted: Sequence[QueryTerm], filters: LexicalFilter, limit: int) -> list[tuple[int, float]]:
         """The best ``limit`` hits and all that score like the last of them: who is cut off must not hang on the layout."""
-        searcher, size = self._searcher, limit + 1
+        searcher, size = self._searcher, limit + SPARE
         if searcher is None:
             return []
         with own_errors():

@@ -280,8 +280,8 @@ class Runtime:
         ]
 
     def project_names(self, limit: int | None = 30) -> list[str]:
-        """The projects there are, the one last spoken in first."""
-        return [project for project, _, _ in self.reader.projects()[:limit]]
+        """The projects there are, the one last spoken in first; None: all."""
+        return self.reader.project_names(-1 if limit is None else limit)
 
     def status(self, agent: str | None = None) -> StatusReport:
         """What is stored, what ranks, and what went wrong."""

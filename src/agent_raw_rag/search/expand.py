@@ -110,6 +110,8 @@ def _parted(one: ShownTurn, other: ShownTurn) -> bool:
 
 def _anchor(turns: list[ShownTurn], wanted: set[str]) -> int:
     """The turn that holds most of the query's terms; of equals the first."""
+    if len(turns) == 1:
+        return 0
     return max(
         range(len(turns)), key=lambda place: (len(wanted.intersection(terms(turns[place].text[:ANCHOR_CHARS]))), -place)
     )

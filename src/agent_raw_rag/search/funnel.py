@@ -68,7 +68,7 @@ class Funnel:
             notes.append(f"{left_out} more hits did not fit into {max_tokens} tokens.")
         if not passages:
             notes.append(_why_nothing(reader, scope))
-        projects = [] if passages else [project for project, _, _ in reader.projects()[:30]]
+        projects = [] if passages else reader.project_names(30)
         return SearchResult(_short(query), passages, ranking.stages, notes, projects)
 
     def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:

@@ -153,6 +153,18 @@ class Reader:
         )
         return [tuple(row) for row in rows]
 
+    def project_names(self, limit: int) -> list[str]:
+        """The projects of sessions with a live turn, newest first: what ``projects`` counts, without counting."""
+        rows = self.connection.execute(
+            """SELECT p.project FROM (SELECT project, max(last) AS last FROM sessions WHERE project IS NOT NULL
+                                      GROUP BY project) p
+               WHERE EXISTS (SELECT 1 FROM sessions s JOIN turns t ON t.session_id = s.id AND t.status = 0
+                             WHERE s.project = p.project)
+               ORDER BY p.last DESC, p.project LIMIT ?""",
+            (limit,),
+        )
+        return [row[0] for row in rows]
+
     # ------------------------------------------------------------ turns
 
     def turns(self, session_id: int, first: int = 1, last: int = 1 << 62) -> list[ShownTurn]:
@@ -229,10 +241,13 @@ def session_conditions(scope: Scope) -> tuple[str, tuple[object, ...]]:
     if scope.projects:
         folders = []
         for path in scope.projects:
-            inside = path.rstrip("/") + "/"
-            for column in ("s.project", "s.cwd"):
-                folders.append(f"{column} = ? OR substr({column}, 1, ?) = ?")
-                values += [path, len(inside), inside]
+            above = path.rstrip("/")
+            for column in (
+                "s.project",
+                "s.cwd",
+            ):  # what begins with a slash comes before what begins with the next sign, 0
+                folders.append(f"{column} = ? OR ({column} >= ? AND {column} < ?)")
+                values += [path, above + "/", above + "0"]
         clauses.append(f"({' OR '.join(folders)})")
     _one_of(clauses, values, "s.agent", scope.agents)
     _one_of(clauses, values, "s.id", scope.sessions)

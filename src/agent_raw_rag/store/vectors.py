@@ -55,9 +55,18 @@ class Vectors:
         ).fetchone()[0]
         return ready, total - ready
 
-    def first_missing(self) -> int | None:
-        """Number of the first chunk without a vector."""
-        missing = self.backlog(0, 1)
+    def missing(self, after: int) -> int:
+        """How many chunks from number ``after`` on (exclusive) have no vector."""
+        found = self.connection.execute(
+            """SELECT count(*) FROM chunks c WHERE c.id > ?
+               AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space = ? AND v.hash = c.hash)""",
+            (after, self.space),
+        )
+        return int(found.fetchone()[0])
+
+    def first_missing(self, after: int = 0) -> int | None:
+        """Number of the first chunk without a vector, from ``after`` on (exclusive). Looks at every chunk on the way."""
+        missing = self.backlog(after, 1)
         return missing[0].chunk_id if missing else None
 
     def put(self, vectors: Sequence[tuple[bytes, bytes]]) -> None:
@@ -73,9 +82,10 @@ class Vectors:
 
     def placed(self, after: int, before: int | None) -> Iterator[Placed]:
         """Chunks with vectors whose number lies between the two (exclusive), in order."""
+        # CROSS JOIN: chunks come first. SQLite would pass over all vectors and sort them for a single new chunk.
         rows = self.connection.execute(
             """SELECT c.id, c.session_id, c.started, c.ended, c.roles, v.vector FROM chunks c
-               JOIN vectors v ON v.space = ? AND v.hash = c.hash WHERE c.id > ? AND c.id < ? ORDER BY c.id""",
+               CROSS JOIN vectors v ON v.space = ? AND v.hash = c.hash WHERE c.id > ? AND c.id < ? ORDER BY c.id""",
             (self.space, after, before if before is not None else 1 << 62),
         )
         return (Placed(*row) for row in rows)

@@ -29,7 +29,8 @@ from agent_raw_rag.vectors.layout import (
     pieces,
     read_header,
 )  # fmt: skip
-from agent_raw_rag.vectors.scan import Floats, Ids, VectorFilter, View
+from agent_raw_rag.vectors.mapping import Mapping
+from agent_raw_rag.vectors.scan import Floats, Ids, Query, VectorFilter, search
 
 
 class VectorCache:
@@ -41,7 +42,7 @@ class VectorCache:
         self._writable = writable
         self._inode = 0
         self._header = empty
-        self._view = View(None, 0, empty.dim)
+        self._show_rows(Mapping(None, 0, empty.dim))
         self._descriptor: int | None = None
         self._appended = 0
         self._gone: list[int] = []
@@ -73,16 +74,17 @@ class VectorCache:
         return self._header.dropped
 
     def __len__(self) -> int:
-        return self._view.live
+        return self._live
 
     @property
     def dead(self) -> int:
         """Rows of dropped chunks that still take space: see ``compact``."""
-        return self._view.rows - self._view.live
+        return self._rows.rows - self._live
 
     def chunk_ids(self) -> Ids:
         """The ids in the cache, ascending."""
-        return np.sort(self._view.chunk[self._view.chunk != GONE])
+        chunks = self._rows.fact("chunk")
+        return np.sort(chunks[chunks != GONE])
 
     # ------------------------------------------------------------ reading
 
@@ -102,16 +104,25 @@ class VectorCache:
     def _show(self, header: Header, inode: int, descriptor: int | None) -> bool:
         if (header, inode) == (self._header, self._inode):
             return False
-        self._view = View(descriptor if header.rows else None, header.rows, header.dim)
+        self._show_rows(Mapping(descriptor if header.rows else None, header.rows, header.dim, self._rows))
         self._header, self._inode = header, inode
         return True
+
+    def _show_rows(self, rows: Mapping) -> None:
+        self._rows = rows
+        chunks = rows.fact("chunk")
+        self._live = int(np.count_nonzero(chunks != GONE))
+        self._highest = int(chunks.max(initial=GONE))
 
     def search(self, query: NDArray[Any], limit: int, where: VectorFilter | None = None) -> tuple[Ids, Floats]:
         """(chunk ids [k], cosines [k]) of the nearest chunks, best first, equal ones by id; k <= ``limit``. Exact.
 
         ``query``: [dim], of length 1.
+
+        Raises:
+            StoreError: the file was cut short.
         """
-        return self._view.search(np.ascontiguousarray(query, np.float32), limit, where)
+        return search(self._rows, Query.of(query), limit, where)
 
     # ------------------------------------------------------------ writing
 
@@ -152,7 +163,7 @@ class VectorCache:
         """Write the file anew without dropped rows; drops what was not committed. Readers go on with the old file until they
         look again. Raises as ``append``."""
         self._open_for_writing()
-        blocks = self._view.blocks()
+        blocks = self._rows.blocks()
         live = ({name: column[made["chunk"] != GONE] for name, column in made.items()} for made in blocks)
         self._replace_file(live, self._header)
         self.refresh()
@@ -211,5 +222,7 @@ class VectorCache:
 
     def _places(self, chunk_ids: Ids) -> list[int]:
         """Rows of chunks that are in the cache."""
-        found: list[int] = np.flatnonzero(np.isin(self._view.chunk, chunk_ids)).tolist()
+        if not len(chunk_ids) or chunk_ids.min() > self._highest:
+            return []  # new ones, as almost always
+        found: list[int] = np.flatnonzero(np.isin(self._rows.fact("chunk"), chunk_ids)).tolist()
         return found

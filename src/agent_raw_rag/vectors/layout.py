@@ -2,7 +2,8 @@
 
 A block holds its rows column by column: facts, then the vectors twice, as 8-bit codes with a scale a row (what a search passes
 over) and in half precision (what it scores the best candidates with). So a search reads a third of the file, and a filter a
-thirtieth of that. The header is written last: rows behind its count do not exist.
+thirtieth of that. Beside the codes stands how far they are off, so that a search can prove which rows it need not look at.
+The header is written last: rows behind its count do not exist.
 """
 
 from __future__ import annotations
@@ -13,19 +14,25 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent_raw_rag.errors import StoreError
 from agent_raw_rag.models import Millis
 
 MAGIC = b"RAWRAGVC"
-FORMAT = 2
+FORMAT = 3
 BLOCK_ROWS = 1024
 DATA_START = 4096
+WIDENED = 100_000
+"""Numbers in double precision at a time: they stay in the processor's cache."""
 GONE = -1
 """The chunk id of a row that was dropped."""
+_LEAST = 1e-30
+"""The least size that a scale is made for: smaller is 0 in half precision."""
 _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 _HEADER = struct.Struct("<8sIIQQQQ32s64s")
 _CHECKED_BYTES = _HEADER.size + 4
@@ -66,27 +73,76 @@ def binding(space: str, generation: str) -> bytes:
     return hashlib.blake2b(f"{space}\0{generation}".encode(), digest_size=32).digest()
 
 
+@cache
 def block_type(dim: int) -> np.dtype[Any]:
     """A block as numpy sees it."""
-    kinds = [("chunk", "<i8"), ("session", "<i8"), ("start", "<i8"), ("end", "<i8"), ("roles", "<u4"), ("scale", "<f4")]
+    kinds = [("chunk", "<i8"), ("session", "<i8"), ("start", "<i8"), ("end", "<i8"), ("roles", "<u4")]
+    kinds += [("scale", "<f4"), ("length", "<f4"), ("slack", "<f4")]
     facts = [(name, kind, (BLOCK_ROWS,)) for name, kind in kinds]
     return np.dtype([*facts, ("code", "<i1", (BLOCK_ROWS, dim)), ("vector", "<f2", (BLOCK_ROWS, dim))])
 
 
 def columns(rows: Sequence[VectorRow], vectors: NDArray[Any]) -> Columns:
-    """Rows as a block holds them. A missing start lies after every range's end, a missing end before every start."""
-    single = vectors.astype(np.float32)
-    scale = np.maximum(np.abs(single).max(axis=1, initial=0.0), np.float32(1e-30)) / np.float32(127)
+    """Rows as a block holds them. A missing start lies after every range's end, a missing end before every start.
+
+    Raises:
+        StoreError: a vector is not finite in half precision.
+    """
     return {
         "chunk": np.array([row.chunk_id for row in rows], "<i8"),
         "session": np.array([row.session for row in rows], "<i8"),
         "start": np.array([_LAST if row.start is None else row.start for row in rows], "<i8"),
         "end": np.array([_FIRST if row.end is None else row.end for row in rows], "<i8"),
         "roles": np.array([row.roles for row in rows], "<u4"),
-        "scale": scale.astype("<f4"),
-        "code": np.rint(single / scale[:, None]).astype("<i1"),
-        "vector": single.astype("<f2"),
+        **_vector_columns(vectors.astype("<f2")),
     }
+
+
+def _vector_columns(half: NDArray[Any]) -> Columns:
+    """Vectors [n, dim], their codes, and of each row the length of ``scale`` x code and of what that leaves of the vector."""
+    coded = quantised(half)
+    if not np.isfinite(coded.length).all():
+        raise StoreError("A vector holds a number that half precision cannot.", hint="Embed the text again.")
+    return {"scale": coded.scale, "length": coded.length, "slack": coded.slack, "code": coded.code, "vector": half}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantised:
+    """Vectors [n, dim] as 8-bit codes with a scale a row. Lengths are Euclidean and rounded up: bounds, not estimates."""
+
+    code: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    length: NDArray[np.float32]
+    """Of scale x code."""
+    slack: NDArray[np.float32]
+    """Of the vector less scale x code."""
+
+
+def quantised(vectors: NDArray[Any]) -> Quantised:
+    """Vectors of any float type in codes from -127 to 127; a row's largest number has the largest code."""
+    count, dim = vectors.shape
+    made = Quantised(np.empty((count, dim), "<i1"), *(np.empty(count, "<f4") for _ in range(3)))
+    step = max(1, WIDENED // dim)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for low in range(0, count, step):
+            _quantise(vectors[low : low + step].astype(np.float64), made, slice(low, low + step))
+    return made
+
+
+def _quantise(vectors: NDArray[np.float64], made: Quantised, rows: slice) -> None:
+    scale = (np.maximum(np.abs(vectors).max(axis=1, initial=0.0), _LEAST) / 127).astype("<f4")
+    wide = scale.astype(np.float64)[:, None]
+    code = np.rint(vectors / wide)
+    near = code * wide
+    made.code[rows], made.scale[rows], made.length[rows] = code, scale, _length(near)
+    made.slack[rows] = _length(vectors - near)
+
+
+def _length(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Lengths of rows, rounded up."""
+    exact = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+    raised: NDArray[np.float32] = np.nextafter(exact.astype("<f4"), np.float32(np.inf))
+    return raised
 
 
 def pieces(made: Columns, first: int, dim: int) -> list[tuple[int, bytes]]:
