@@ -187,7 +187,7 @@ def _wirer(home: str, *, dry_run: bool) -> Wirer:
     from agent_raw_rag.connect.journal import Journal
     from agent_raw_rag.connect.wire import Wirer
 
-    return Wirer(Journal(home), datetime.now, dry_run)  # noqa: DTZ005 - a backup's name is for people
+    return Wirer(Journal(home), datetime.now, dry_run)
 
 
 def _commands(environment: object, config: str | None) -> tuple[Commands, list[str]]:

@@ -9,6 +9,7 @@ import stat
 import tempfile
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from agent_raw_rag.errors import WiringError
 
@@ -81,10 +82,10 @@ def replace(old: Content, data: bytes) -> list[str]:
 def remove(old: Content, folders: list[str]) -> None:
     """Delete a file of our own, and folders that were made for it and are empty now."""
     _check_writable(old)
-    os.unlink(old.path)
+    Path(old.path).unlink()
     for folder in reversed(folders):
         try:
-            os.rmdir(folder)
+            Path(folder).rmdir()
         except OSError:  # something else is in it
             break
 
@@ -137,7 +138,7 @@ def _folders(folder: str) -> list[str]:
         missing.append(folder)
         folder = os.path.dirname(folder)
     for one in reversed(missing):
-        os.mkdir(one)
+        Path(one).mkdir()
     return missing[::-1]
 
 
@@ -148,8 +149,8 @@ def _swap(path: str, data: bytes, mode: int) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, mode)
+        Path(temporary).chmod(mode)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        Path(temporary).unlink()
         raise

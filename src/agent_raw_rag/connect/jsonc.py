@@ -19,7 +19,7 @@ DEEPEST = 200
 """Levels of nesting; no configuration has as many."""
 
 
-class Malformed(ValueError):
+class MalformedError(ValueError):
     """Text that is no JSON."""
 
     def __init__(self, why: str, text: str, place: int) -> None:
@@ -86,8 +86,8 @@ class _Reader:
         found = pattern.match(self.text, place)
         return found.end() if found else place
 
-    def fail(self, why: str, place: int) -> Malformed:
-        return Malformed(why if place < len(self.text) else "the text ends too early", self.text, place)
+    def fail(self, why: str, place: int) -> MalformedError:
+        return MalformedError(why if place < len(self.text) else "the text ends too early", self.text, place)
 
     def node(self, place: int) -> Node:
         opening = self.text[place : place + 1]
@@ -138,7 +138,7 @@ def parse(text: str, *, lenient: bool) -> Node:
     """The tree of a text. ``lenient`` allows comments and trailing commas.
 
     Raises:
-        Malformed: it is not JSON; the message has line and column.
+        MalformedError: it is not JSON; the message has line and column.
     """
     reader = _Reader(text, lenient)
     root = reader.node(reader.skip(0))

@@ -11,15 +11,15 @@ from typing import Any, Protocol
 
 from agent_raw_rag.adapters.wiring import Entry, Extension, Files, Hooks, Syntax, Wiring
 from agent_raw_rag.connect.command import OURS, Command
-from agent_raw_rag.connect.jsonc import Malformed
+from agent_raw_rag.connect.jsonc import MalformedError
 from agent_raw_rag.connect.marked import has_block, with_block, without_block
-from agent_raw_rag.connect.splice import JsonText, Unfit
+from agent_raw_rag.connect.splice import JsonText, UnfitError
 from agent_raw_rag.connect.toml import TomlText
 
 SERVER_NAME = "raw-rag"
 HOOK_SECONDS = 5
 """After which an agent may end a hook; it ends by itself long before."""
-CANNOT = (Malformed, Unfit, tomllib.TOMLDecodeError)
+CANNOT = (MalformedError, UnfitError, tomllib.TOMLDecodeError)
 """What an edit raises for a text that it leaves alone."""
 
 
@@ -93,7 +93,7 @@ class Server:
             return TomlText(text)
         document = JsonText(text, lenient=self.wiring.syntax is Syntax.JSONC)
         if not isinstance(document.value, dict):
-            raise Unfit("it is no table")
+            raise UnfitError("it is no table")
         return document
 
     def _entry(self, value: Any) -> Entry:
@@ -161,7 +161,7 @@ class HookGroups:
     def _document(self, text: str) -> JsonText:
         document = JsonText(text, lenient=self.hooks.syntax is Syntax.JSONC)
         if not isinstance(document.value, dict):
-            raise Unfit("it is no table")
+            raise UnfitError("it is no table")
         return document
 
 

@@ -20,7 +20,7 @@ _REST = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 """What may follow a member on its own line."""
 
 
-class Unfit(ValueError):
+class UnfitError(ValueError):
     """Text that is JSON, but of another shape than an edit needs."""
 
 
@@ -45,7 +45,7 @@ class JsonText:
         """With the value at a path of keys; tables on the way are made where they are missing.
 
         Raises:
-            Unfit: something else than a table stands on the way.
+            UnfitError: something else than a table stands on the way.
         """
         if not self.text.strip():
             return JsonText(_written(_nested(path, value), "", "  ", _line_end(self.text)) + "\n", self.lenient)
@@ -53,20 +53,20 @@ class JsonText:
         if depth == len(path):
             return self._replaced(node, value)
         if not node.keyed:
-            raise Unfit(f"{'.'.join(path[:depth]) or 'the file'} is no table (line {self._line(node.start)})")
+            raise UnfitError(f"{'.'.join(path[:depth]) or 'the file'} is no table (line {self._line(node.start)})")
         return self._inserted(node, path[depth], _nested(path[depth + 1 :], value))
 
     def add(self, path: Path, value: object) -> JsonText:
         """With one more element in the array at a path, which is made where it is missing.
 
         Raises:
-            Unfit: something else than an array stands there.
+            UnfitError: something else than an array stands there.
         """
         node, depth = self._deepest(path)
         if not self.text.strip() or depth < len(path):
             return self.put(path, [value])
         if node.parts is None or node.keyed:
-            raise Unfit(f"{'.'.join(path)} is no list (line {self._line(node.start)})")
+            raise UnfitError(f"{'.'.join(path)} is no list (line {self._line(node.start)})")
         return self._inserted(node, None, value)
 
     def without(self, path: Path) -> JsonText:

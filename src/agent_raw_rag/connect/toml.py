@@ -12,7 +12,7 @@ import tomlkit
 from tomlkit.items import InlineTable, Table
 from tomlkit.toml_document import TOMLDocument
 
-from agent_raw_rag.connect.splice import Path, Unfit
+from agent_raw_rag.connect.splice import Path, UnfitError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TomlText:
         """With the value at a path of keys.
 
         Raises:
-            Unfit: something else than a table stands on the way, or the result would not mean what it should.
+            UnfitError: something else than a table stands on the way, or the result would not mean what it should.
         """
         wanted = _merged(self.value, path, value)
         top = self.value.get(path[0])
@@ -89,7 +89,7 @@ class TomlText:
         except tomllib.TOMLDecodeError:
             found = None
         if _without_empty(found) != _without_empty(wanted):
-            raise Unfit("it has a form that cannot be edited safely")
+            raise UnfitError("it has a form that cannot be edited safely")
         return TomlText(text)
 
 
@@ -105,7 +105,7 @@ def _merged(tree: Mapping[str, Any], path: Path, value: object) -> dict[str, Any
         return {**tree, path[0]: value}
     below = tree.get(path[0], {})
     if not isinstance(below, Mapping):
-        raise Unfit(f"{path[0]} is no table")
+        raise UnfitError(f"{path[0]} is no table")
     return {**tree, path[0]: _merged(below, path[1:], value)}
 
 

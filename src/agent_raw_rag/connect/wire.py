@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 from agent_raw_rag.connect import files
 from agent_raw_rag.connect.files import Content
@@ -135,8 +135,8 @@ class Wirer:
             files.remove(old, record.folders)
         else:
             files.replace(old, before)
-        if record.backup and os.path.exists(record.backup):
-            os.unlink(record.backup)
+        if record.backup:
+            Path(record.backup).unlink(missing_ok=True)
         self.journal.put(old.path, None)
         return Outcome(place.name, place.part.kind, place.path, "restored")
 
