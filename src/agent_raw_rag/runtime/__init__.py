@@ -278,7 +278,7 @@ class Runtime:
             ProjectItem(project, sessions, shown(last, self.zone)) for project, sessions, last in self.reader.projects()
         ]
 
-    def project_names(self, limit: int = 30) -> list[str]:
+    def project_names(self, limit: int | None = 30) -> list[str]:
         """The projects there are, the one last spoken in first."""
         return [project for project, _, _ in self.reader.projects()[:limit]]
 

@@ -1,4 +1,4 @@
-"""The MCP server: five tools, their schemas made short, one map of errors, and a catch-up after the handshake."""
+"""The MCP server: five tools with short schemas, prompts and resources, one map of errors, a catch-up after the handshake."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from agent_raw_rag import __version__
 from agent_raw_rag.server.catch_up import CatchUp
 from agent_raw_rag.server.project import Surroundings
+from agent_raw_rag.server.prompts import Prompts
 from agent_raw_rag.server.refusals import refusal, unknown_arguments
+from agent_raw_rag.server.resources import Resources
 from agent_raw_rag.server.schemas import slim, slim_output
 from agent_raw_rag.server.tools import Tools
 
@@ -91,6 +93,9 @@ def build(load: Callable[[], Runtime], *, folder: str | None = None, catch_up: C
         middleware=[catch_up.middleware] if catch_up else [],
     )
     server.catch_up = catch_up
+    for prompt in Prompts(tools).all():
+        server.add_prompt(prompt)
+    Resources(tools).add_to(server)
     return server
 
 

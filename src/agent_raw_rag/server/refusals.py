@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
 from agent_raw_rag.errors import StoreError
@@ -27,6 +30,18 @@ def refusal(failed: ToolError, lag: str | None = None) -> ToolError:
     if isinstance(cause, ValidationError) and not isinstance(failed, UnexpectedToolError):
         return ToolError("\n".join(_wrong(dict(one)) for one in cause.errors(include_url=False)) + " (bad_argument)")
     return failed
+
+
+@contextmanager
+def refused_as_protocol_error() -> Iterator[None]:
+    """Prompts and resources have no error result: an expected error becomes the protocol's own, with its words."""
+    try:
+        yield
+    except Exception as error:
+        known = expected(error)
+        if known is None:
+            raise
+        raise MCPError(code=INVALID_PARAMS, message=f"{_clipped(str(known))} ({known.code})") from error
 
 
 def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> ToolError | None:

@@ -56,7 +56,7 @@ def ingest_text(report: IngestReport) -> str:
     lines += [f"{name}: no logs in {', '.join(map(one_line, folders))}" for name, folders in report.looked_in.items()]
     backlog = f", {_count(report.backlog, 'chunk')} still without" if report.backlog > 0 else ""
     lines.append(f"{_count(report.embedded, 'vector')} made{backlog}; {report.seconds:.1f} s.")
-    return "\n".join([*lines, report.encoder_problem] if report.encoder_problem else lines)
+    return "\n".join([*lines, *report.notes, *([report.encoder_problem] if report.encoder_problem else [])])
 
 
 def status_text(status: StatusReport) -> str:
@@ -68,6 +68,7 @@ def status_text(status: StatusReport) -> str:
         f"Ranking: words{'' if status.indexed else ' (the index lags, the rest is scanned)'}; "
         + (vectors if status.encoder else "no vectors, no encoder is set")
         + f"; {status.reranker or 'no reranker'}.",
+        *(f"Not searched: {one.space}, {one.embedded} of {one.embedded + one.backlog} chunks." for one in status.filling),
         *(_agent(name, one) for name, one in status.agents.items()),
         *(["Problems:", *(f"- {one_line(problem)}" for problem in status.problems)] if status.problems else []),
         *(f"{one_line(one.source)} {one.part}: read up to {one.offset}, {one.read_at}" for one in status.cursors),

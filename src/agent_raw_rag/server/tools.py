@@ -80,7 +80,7 @@ class Tools:
         result.notes += self._lag()
         if any(one.truncated for one in result.passages):
             result.notes.append(CUT)
-        mark, where = self.mark(), _place(project)
+        mark, where = self.mark(), place(project)
         return self._fitted(
             max_tokens, result, result.passages, lambda one: one.rank,
             lambda: (search_text(result, where, mark), wire.found(result, project)),
@@ -96,7 +96,7 @@ class Tools:
         result = self.runtime().recent(_ask(project, agent), limit=limit, max_tokens=max_tokens)
         result.notes += self._lag()
         newest = {id(one): -place for place, one in enumerate(result.turns)}
-        return self._turns(result, _place(project), max_tokens, lambda one: newest[id(one)], None)
+        return self._turns(result, place(project), max_tokens, lambda one: newest[id(one)], None)
 
     def raw_rag_context(
         self, session: Annotated[str, Field(description="Session id, as an answer gives it")],
@@ -156,7 +156,8 @@ def _ask(project: str, agent: str | None, **filters: str | None) -> Ask:
     return Ask(project=project, agent=agent, **filters)
 
 
-def _place(project: str) -> str:
+def place(project: str) -> str:
+    """A project, or all of them, in words."""
     return EVERYWHERE if project == ALL_PROJECTS else project
 
 

@@ -94,6 +94,7 @@ class Ingested(TypedDict):
     embedded: int
     backlog: int
     seconds: float
+    notes: list[str]
 
 
 class Status(TypedDict):
@@ -106,6 +107,7 @@ class Status(TypedDict):
     embedded: int
     backlog: int
     encoder: str | None
+    filling: list[dict[str, Any]]
     agents: dict[str, dict[str, Any]]
     problems: list[str]
 
