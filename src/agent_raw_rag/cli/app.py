@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from agent_raw_rag import __version__
-from agent_raw_rag.cli import connect, demo, doctor, forget, lists, options, read, search, spaces, status
+from agent_raw_rag.cli import connect, demo, doctor, forget, hook, lists, options, read, resume, search, spaces, status
 
 app = typer.Typer(
     name="raw-rag",
@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 for _command in (
     search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
-    connect.connect, demo.demo,
+    connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
 ):  # fmt: skip
     app.command()(_command)
 app.add_typer(spaces.app)

@@ -26,10 +26,17 @@ CANNOT = (MalformedError, UnfitError, tomllib.TOMLDecodeError)
 class Part(Protocol):
     """Something of ours in a file."""
 
-    kind: str
-    files: Files
-    shared: bool
-    """Whether several agents may read the same one."""
+    @property
+    def kind(self) -> str:
+        """What it is called."""
+
+    @property
+    def files(self) -> Files:
+        """Where it goes."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether several agents may read the same one."""
 
     def into(self, text: str) -> str:
         """The text with it."""
