@@ -91,8 +91,13 @@ def remove(old: Content, folders: list[str]) -> None:
 
 
 def back_up(old: Content, now: datetime) -> str:
-    """A copy beside the file that only its owner can read. Never over an earlier one."""
+    """A copy beside the file that only its owner can read. Never over an earlier one.
+
+    Raises:
+        WiringError: it cannot be made, or the file itself could not be replaced afterwards.
+    """
     assert old.data is not None
+    _check_writable(old)
     stem = f"{old.path}.raw-rag-{now:%Y%m%d-%H%M%S}"
     for number in range(1000):
         path = f"{stem}{f'-{number}' if number else ''}.bak"

@@ -37,42 +37,60 @@ class TomlText:
             UnfitError: something else than a table stands on the way, or the result would not mean what it should.
         """
         wanted = _merged(self.value, path, value)
-        top = self.value.get(path[0])
-        if (
-            isinstance(value, Mapping)
-            and len(path) == 2
-            and path[1] not in (top or {})
-            and not self._is_inline(path[0])
-        ):
-            return self._checked(self._appended(path, value), wanted)
         document = tomlkit.parse(self.text)
         table: Any = document
+        inline = False
         for key in path[:-1]:
             table = table.setdefault(key, {})
+            inline = inline or isinstance(table, InlineTable)
+        if isinstance(value, Mapping) and path[-1] not in table and not inline:
+            return self._checked(self._appended(path, value), wanted)
         table[path[-1]] = _inline(value) if isinstance(value, Mapping) and isinstance(table, InlineTable) else value
         return self._checked(self._dumped(document), wanted)
 
     def without(self, path: Path) -> TomlText:
         """Without the value at a path; unchanged if there is none."""
-        document = tomlkit.parse(self.text)
-        table: Any = document
-        for key in path[:-1]:
-            if not isinstance(table, Mapping) or key not in table:
-                return self
-            table = table[key]
-        if not isinstance(table, Mapping) or path[-1] not in table:
+        wanted = _dropped(self.value, path)
+        if wanted == self.value:
             return self
-        del table[path[-1]]  # type: ignore[attr-defined]
-        return self._checked(self._dumped(document), _dropped(self.value, path))
+        try:
+            return self._checked(self._without_lines(path), wanted)
+        except UnfitError:  # no tables of its own: inline or dotted keys
+            document = tomlkit.parse(self.text)
+            table: Any = document
+            for key in path[:-1]:
+                table = table[key]
+            del table[path[-1]]
+            return self._checked(self._dumped(document), wanted)
 
-    def _is_inline(self, key: str) -> bool:
-        return isinstance(tomlkit.parse(self.text).get(key), InlineTable)
+    def _without_lines(self, path: Path) -> str:
+        """Without the lines of a table and of those below it. Comments that follow belong to what comes next."""
+        header = re.compile(rf"[ \t]*\[\s*{_DOT.join(map(_quoted_or_not, path))}\s*(?:\.[^\]]*)?\]")
+        kept: list[str] = []
+        held: list[str] = []
+        inside = False
+        for line in self.text.splitlines(keepends=True):
+            if line.lstrip().startswith("["):
+                kept += held
+                held, inside = [], header.match(line) is not None
+            if not inside:
+                kept.append(line)
+            elif not line.strip() or line.lstrip().startswith("#"):
+                held.append(line)
+            else:
+                held = []
+            if inside and kept and not kept[-1].strip() and not held and header.match(line):
+                kept.pop()  # the blank line that stood before it
+        return "".join([*kept, *held])
 
     def _appended(self, path: Path, value: Mapping[str, object]) -> str:
         document = tomlkit.document()
-        outer: Table = tomlkit.table(is_super_table=True)
-        outer.append(path[1], value)
-        document.append(path[0], outer)
+        outer: Table | TOMLDocument = document
+        for key in path[:-1]:
+            inner: Table = tomlkit.table(is_super_table=True)
+            outer.append(key, inner)
+            outer = inner
+        outer.append(path[-1], value)
         eol = "\r\n" if "\r\n" in self.text else "\n"
         before = self.text if not self.text or self.text.endswith("\n") else f"{self.text}{eol}"
         gap = eol if before.strip() and not before.endswith(("\n\n", "\n\r\n")) else ""
@@ -93,6 +111,15 @@ class TomlText:
         return TomlText(text)
 
 
+_DOT = r"\s*\.\s*"
+
+
+def _quoted_or_not(key: str) -> str:
+    """A pattern for a key as it may stand in a header."""
+    name = re.escape(key)
+    return f"""(?:{name}|"{name}"|'{name}')"""
+
+
 def _inline(value: Mapping[str, object]) -> InlineTable:
     table = tomlkit.inline_table()
     for key, one in value.items():
@@ -110,8 +137,8 @@ def _merged(tree: Mapping[str, Any], path: Path, value: object) -> dict[str, Any
 
 
 def _dropped(tree: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    if len(path) == 1:
-        return {key: one for key, one in tree.items() if key != path[0]}
+    if len(path) == 1 or not isinstance(tree.get(path[0]), Mapping):
+        return {key: one for key, one in tree.items() if key != path[0] or len(path) > 1}
     return {**tree, path[0]: _dropped(tree[path[0]], path[1:])}
 
 
