@@ -79,15 +79,18 @@ def replace(old: Content, data: bytes) -> list[str]:
     return made
 
 
-def remove(old: Content, folders: list[str]) -> None:
-    """Delete a file of our own, and folders that were made for it and are empty now."""
+def remove(old: Content, folders: list[str]) -> list[str]:
+    """Delete a file of our own, and folders that were made for it and are empty now. Returns those that are not."""
     _check_writable(old)
     Path(old.path).unlink()
-    for folder in reversed(folders):
+    left = list(folders)
+    while left:
         try:
-            Path(folder).rmdir()
+            Path(left[-1]).rmdir()
         except OSError:  # something else is in it
             break
+        left.pop()
+    return left
 
 
 def back_up(old: Content, now: datetime) -> str:

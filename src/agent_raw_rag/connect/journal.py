@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from agent_raw_rag.connect import files
 from agent_raw_rag.errors import WiringError
@@ -48,6 +48,13 @@ class Journal:
             self._records[path] = record
         text = json.dumps({name: asdict(one) for name, one in self._records.items()}, indent=1) + "\n"
         files.replace(files.read(self._path), text.encode())
+
+    def bequeath(self, folders: list[str]) -> None:
+        """Hand folders that we made on to another file of ours in them, so that the last one to go takes them along."""
+        heir = next((path for path in self._records if folders and path.startswith(folders[-1] + os.sep)), None)
+        if heir is not None:
+            record = self._records[heir]
+            self.put(heir, replace(record, folders=sorted({*folders, *record.folders}, key=len)))
 
     def _read(self) -> dict[str, Record]:
         content = files.read(self._path)

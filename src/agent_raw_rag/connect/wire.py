@@ -132,12 +132,14 @@ class Wirer:
             diff = _diff(place.path, old, before)
             return Outcome(place.name, place.part.kind, place.path, "restored", diff=diff)
         if record.before is None:
-            files.remove(old, record.folders)
+            left = files.remove(old, record.folders)
         else:
             files.replace(old, before)
+            left = []
         if record.backup:
             Path(record.backup).unlink(missing_ok=True)
         self.journal.put(old.path, None)
+        self.journal.bequeath(left)
         return Outcome(place.name, place.part.kind, place.path, "restored")
 
     def _taken_out(self, place: Place, old: Content, record: Record | None, others: list[str]) -> Outcome:
