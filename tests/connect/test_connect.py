@@ -74,7 +74,7 @@ def test_everything_of_every_program_comes_and_goes(home: Environment) -> None:
     before = files_of(folder)
     done = outcomes(home, *ALL, "--hooks", "--instructions")
     assert {one["change"] for one in done} == {"added"}
-    assert {one["name"] for one in done if one["part"] == "hooks"} == {"claude", "codex"}
+    assert {one["name"] for one in done if one["part"] == "hooks"} == {"claude", "codex", "opencode", "omp", "pi"}
     assert {one["change"] for one in outcomes(home, *ALL, "--hooks", "--instructions")} == {"unchanged"}
     assert {one["change"] for one in outcomes(home, *ALL, "--undo")} == {"restored"}
     assert files_of(folder) == before

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_raw_rag.config import load
-from agent_raw_rag.connect.hook import LIMIT_SECONDS, answer, limit
+from agent_raw_rag.connect.hook import LARGEST_LOG, LIMIT_SECONDS, answer, limit, log_file
 from agent_raw_rag.connect.location import store_path
 from agent_raw_rag.connect.recap import AFTER_COMPACTION, AT_START, FRAME_TOKENS, recap
 from agent_raw_rag.store.glance import Glimpse, Told, glance
@@ -164,19 +166,27 @@ def test_an_agent_that_never_closes_stdin_does_not_keep_it(environment: dict[str
 
 
 @pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="needs a named pipe")
 def test_before_a_compaction_the_logs_are_read_in_the_background(tmp_path: Path) -> None:
     environment = sample_environment(tmp_path)
-    lock = tmp_path / "store" / "raw_rag.db"
+    log = tmp_path / "store" / "hook.log"
+    os.mkfifo(log)  # ends when the last process that writes to it does
+    reading = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
     done = hook({**environment, "RAW_RAG_HOOK_MS": "60000"}, json.dumps(payload()), "pre-compact", "--agent", "claude")
     assert done.returncode == 0 and done.stdout == b"" and done.stderr == b""
-    log = tmp_path / "store" / "hook.log"
-    assert log.stat().st_mode & 0o777 == 0o600
-    poll = "import os,sqlite3,sys,time\nend=time.monotonic()+90\n"
-    poll += "while time.monotonic()<end:\n try:\n"
-    poll += "  n=sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM turns').fetchone()[0]\n"
-    poll += " except sqlite3.Error: n=0\n if n: print(n); break\n time.sleep(0.2)\n"
-    found = subprocess.run([sys.executable, "-c", poll, str(lock)], capture_output=True, check=True)
-    assert int(found.stdout) > 0 and log.read_text("utf-8") == ""
+    os.set_blocking(reading, True)
+    with open(reading, "rb") as stream:
+        assert stream.read() == b""
+    with closing(sqlite3.connect(tmp_path / "store" / "raw_rag.db")) as store:
+        agents = store.execute("SELECT DISTINCT s.agent FROM turns t JOIN sessions s ON s.id = t.session_id").fetchall()
+    assert agents == [("claude",)]
+
+
+def test_the_log_of_the_background_is_its_owners_and_does_not_grow_without_end(tmp_path: Path) -> None:
+    path = log_file(str(tmp_path))
+    Path(path).write_bytes(b"x" * (LARGEST_LOG + 1))
+    assert log_file(str(tmp_path)) == path and Path(path).stat().st_size == 0
+    assert Path(path).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.process

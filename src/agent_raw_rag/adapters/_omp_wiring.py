@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from agent_raw_rag.adapters.wiring import Entry, Environment, Files, Syntax, Wiring, beside, moved
+from functools import partial
+
+from agent_raw_rag.adapters._script import script
+from agent_raw_rag.adapters.wiring import Entry, Environment, Extension, Files, Syntax, Wiring, beside, moved
 
 
 def omp_folder(environment: Environment, home: str) -> str:
@@ -20,6 +23,25 @@ def pi_folder(environment: Environment, home: str) -> str:
     return moved(environment, "PI_CODING_AGENT_DIR", home, ".pi/agent")
 
 
+_BODY = """\
+// The last turns of the project come before the first prompt of a session, and before the first one after a compaction.
+export default function (agent) {
+  let source = "startup";
+  agent.on("session_start", async () => { source = "startup"; });
+  agent.on("session_before_compact", async () => { await ask("pre-compact", {}); });
+  agent.on("session_compact", async () => { source = "compact"; });
+  agent.on("before_agent_start", async (event, context) => {
+    if (!source) return;
+    const session = context?.sessionManager?.getSessionId?.();
+    const payload = { source, cwd: context?.cwd || process.cwd(), session_id: session };
+    source = "";
+    const text = await ask("session-start", payload);
+    if (text) return { message: { customType: "raw-rag", content: text, display: false } };
+  });
+}
+"""
+_TEXT = partial(script, "omp", _BODY)
+
 OMP = Wiring(
     name="omp",
     title="Oh My Pi",
@@ -28,6 +50,7 @@ OMP = Wiring(
     files=Files(beside(omp_folder, ".mcp.json", "mcp.json"), (".omp/mcp.json",)),
     syntax=Syntax.JSON,
     entries=(Entry(("mcpServers",), head={"type": "stdio"}),),
+    extension=Extension(Files(beside(omp_folder, "extensions/raw-rag.ts"), (".omp/extensions/raw-rag.ts",)), _TEXT),
     instructions=Files(beside(omp_folder, "AGENTS.md"), ("AGENTS.md",)),
 )
 PI = Wiring(
@@ -38,6 +61,7 @@ PI = Wiring(
     files=Files(beside(pi_folder, "mcp.json"), (".pi/mcp.json",)),
     syntax=Syntax.JSON,
     entries=(Entry(("mcpServers",), tail={"exposure": "direct"}),),
+    extension=Extension(Files(beside(pi_folder, "extensions/raw-rag.ts"), (".pi/extensions/raw-rag.ts",)), _TEXT),
     instructions=Files(beside(pi_folder, "AGENTS.md"), ("AGENTS.md",)),
     note="pi reads a project's servers only where the project is trusted, and has an MCP client from 1.0 on.",
 )

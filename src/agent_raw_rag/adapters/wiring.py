@@ -74,8 +74,8 @@ class Extension:
     """A file of our own that an agent loads as code."""
 
     files: Files
-    text: Callable[[str], str]
-    """The start of our command line, as a JSON list of words -> the file's text."""
+    text: Callable[[str, str], str]
+    """(start of our command line, its variables), both as JSON -> the file's text."""
     note: str = ""
 
 

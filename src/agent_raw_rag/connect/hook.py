@@ -122,14 +122,14 @@ def _ingest(options: Mapping[str, str], environment: Mapping[str, str]) -> None:
     os.makedirs(home, mode=0o700, exist_ok=True)
     words = [sys.executable, "-c", "from agent_raw_rag.cli.ingest import main; main()", "--quiet", "--no-embed"]
     words += [word for name in ("--agent", "--config") if options.get(name) for word in (name, options[name])]
-    with open(_log(home), "ab") as log:
+    with open(log_file(home), "ab") as log:
         subprocess.Popen(  # noqa: S603 - ourselves
             words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, env=dict(environment),
             start_new_session=True,
         )  # fmt: skip
 
 
-def _log(home: str) -> str:
+def log_file(home: str) -> str:
     """Where what goes wrong in the background is written, for its owner only. Begun anew when it is large."""
     path = os.path.join(home, "hook.log")
     large = os.path.exists(path) and os.path.getsize(path) > LARGEST_LOG

@@ -38,6 +38,10 @@ class Part(Protocol):
     def shared(self) -> bool:
         """Whether several agents may read the same one."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether the file is ours alone."""
+
     def into(self, text: str) -> str:
         """The text with it."""
 
@@ -56,6 +60,7 @@ class Server:
     command: Command
     kind: str = "server"
     shared: bool = False
+    whole: bool = False
 
     @property
     def files(self) -> Files:
@@ -134,6 +139,7 @@ class HookGroups:
     command: Command
     kind: str = "hooks"
     shared: bool = False
+    whole: bool = False
 
     @property
     def files(self) -> Files:
@@ -179,6 +185,7 @@ class Instructions:
     files: Files
     kind: str = "instructions"
     shared: bool = True
+    whole: bool = False
 
     def into(self, text: str) -> str:
         """With our marked lines."""
@@ -201,6 +208,7 @@ class OwnFile:
     command: Command
     kind: str = "hooks"
     shared: bool = False
+    whole: bool = True
 
     @property
     def files(self) -> Files:
@@ -209,10 +217,10 @@ class OwnFile:
 
     def into(self, text: str) -> str:
         """Our text."""
-        return self.extension.text(json.dumps(self.command.words))
+        return self.extension.text(json.dumps(self.command.words), json.dumps(dict(self.command.environment)))
 
     def out_of(self, text: str) -> str:
-        """Nothing."""
+        """Nothing: the file goes with it."""
         return ""
 
     def is_in(self, text: str) -> bool:

@@ -150,7 +150,10 @@ class Wirer:
             diff = _diff(place.path, old, new)
             return Outcome(place.name, place.part.kind, place.path, "removed", diff=diff, note=note)
         backup = None if ours else files.back_up(old, self.now())
-        files.replace(old, new)
+        if new or not place.part.whole:
+            files.replace(old, new)
+        else:
+            files.remove(old, record.folders if record else [])
         kept = replace(record, owners=others, after=files.digest(new), exact=record.exact and ours) if record else None
         self.journal.put(old.path, kept if others else None)
         return Outcome(place.name, place.part.kind, place.path, "removed", backup, note=note)
