@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent_raw_rag.cli import options, render
-from agent_raw_rag.errors import RawRagError, UsageError
+from agent_raw_rag.errors import UsageError
 
 if TYPE_CHECKING:
     from agent_raw_rag.adapters.wiring import Wiring
-    from agent_raw_rag.connect.plan import Commands, Machine, Scope
+    from agent_raw_rag.connect.plan import Commands, Machine
     from agent_raw_rag.connect.survey import Wired
-    from agent_raw_rag.connect.wire import Outcome, Place, Wirer
+    from agent_raw_rag.connect.wire import Outcome
 
 WHAT = "What is done"
 _SAID = {
@@ -51,7 +52,9 @@ def connect(
     Only our entry changes: comments, order and form of the file stay. A dated backup is made beside it.
     Exit status: 0; 1 if a file could not be edited, or with --status if a connected command does not answer.
     """
-    from agent_raw_rag.connect.plan import Scope, chosen, wirings
+    from agent_raw_rag.connect.journal import Journal
+    from agent_raw_rag.connect.plan import Plan, Scope, chosen, wirings
+    from agent_raw_rag.connect.wire import Wirer, attempted
 
     if scope not in tuple(Scope):
         raise UsageError(f"{scope!r} is no scope.", hint="Scopes: user, project.")
@@ -68,64 +71,21 @@ def connect(
     known = chosen(agents or wirings())
     if every and not undo:
         known = [(agent, one) for agent, one in known if machine.has(one)]
-    wirer = _wirer(runtime.settings.home, dry_run=dry_run)
-    run = _undo if undo else _connect
     commands, notes = _commands(runtime.environment, config)
-    outcomes = run(known, machine, Scope(scope), commands, wirer, hooks=hooks, instructions=instructions)
+    plan = Plan(machine, Scope(scope), commands)
+    wirer = Wirer(Journal(runtime.settings.home), datetime.now, dry_run)
+    outcomes = []
+    for agent, wiring in known:
+        if undo:
+            outcomes += [attempted(place, wirer.undo) for place in plan.to_undo(agent, wiring)]
+            continue
+        for place in plan.to_write(agent, wiring, hooks=hooks, instructions=instructions):
+            done = attempted(place, wirer.connect)
+            new = done.change in ("added", "updated")
+            outcomes.append(replace(done, note=plan.note(place, wiring)) if new else done)
     _show(outcomes, [] if undo else notes, as_json=json)
     if any(one.change == "failed" for one in outcomes):
         raise typer.Exit(1)
-
-
-def _connect(
-    known: list[tuple[str, Wiring]], machine: Machine, scope: Scope, commands: Commands, wirer: Wirer, *,
-    hooks: bool, instructions: bool,
-) -> list[Outcome]:  # fmt: skip
-    from agent_raw_rag.connect.plan import parts, place_to_write
-
-    outcomes = []
-    for agent, wiring in known:
-        for part in parts(agent, wiring, commands, hooks=hooks, instructions=instructions):
-            place = place_to_write(machine, wiring, part, scope)
-            if place is not None:
-                done = _guarded(place, lambda place=place: wirer.connect(place))
-                outcomes.append(_with_note(done, wiring, scope.value))
-    return outcomes
-
-
-def _undo(
-    known: list[tuple[str, Wiring]], machine: Machine, scope: Scope, commands: Commands, wirer: Wirer, *,
-    hooks: bool, instructions: bool,
-) -> list[Outcome]:  # fmt: skip
-    from agent_raw_rag.connect.plan import parts, places_to_undo
-
-    return [
-        _guarded(place, lambda place=place: wirer.undo(place))
-        for agent, wiring in known
-        for part in parts(agent, wiring, commands, hooks=True, instructions=True)
-        for place in places_to_undo(machine, wiring, part, scope)
-    ]
-
-
-def _guarded(place: Place, act: object) -> Outcome:
-    """What an act did, or why it could not; the other agents go on."""
-    from agent_raw_rag.connect.wire import Outcome
-
-    try:
-        outcome = act()  # type: ignore[operator]
-        assert isinstance(outcome, Outcome)
-        return outcome
-    except RawRagError as error:
-        return Outcome(place.name, place.part.kind, place.path, "failed", error=error.message, note=error.hint)
-
-
-def _with_note(done: Outcome, wiring: Wiring, scope: str) -> Outcome:
-    if done.change not in ("added", "updated"):
-        return done
-    note = wiring.note if scope == "project" and done.part == "server" else ""
-    if done.part == "hooks":
-        note = wiring.hooks.note if wiring.hooks else wiring.extension.note if wiring.extension else ""
-    return replace(done, note=note or done.note)
 
 
 def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool) -> None:
@@ -176,24 +136,17 @@ def _show_wired(one: Wired) -> None:
         render.line(f"{one.name}: {'not connected' if one.here else 'not used here'}", "dim")
 
 
-def _machine(environment: object) -> Machine:
+def _machine(environment: Mapping[str, str]) -> Machine:
     from agent_raw_rag.connect.plan import Machine, project_root
 
-    given = dict(environment)  # type: ignore[call-overload]
-    return Machine(given, given.get("HOME") or os.path.expanduser("~"), project_root(os.getcwd()))
+    home = environment.get("HOME") or os.path.expanduser("~")
+    return Machine(environment, home, project_root(os.getcwd()))
 
 
-def _wirer(home: str, *, dry_run: bool) -> Wirer:
-    from agent_raw_rag.connect.journal import Journal
-    from agent_raw_rag.connect.wire import Wirer
-
-    return Wirer(Journal(home), datetime.now, dry_run)
-
-
-def _commands(environment: object, config: str | None) -> tuple[Commands, list[str]]:
+def _commands(environment: Mapping[str, str], config: str | None) -> tuple[Commands, list[str]]:
     from agent_raw_rag.connect.command import EPHEMERAL_NOTE, Installation
     from agent_raw_rag.connect.plan import Commands
 
-    running = Installation.running(dict(environment))  # type: ignore[call-overload]
+    running = Installation.running(environment)
     commands = Commands(running.server(config), running.hook(config))
     return commands, [EPHEMERAL_NOTE] if running.ephemeral else []

@@ -71,31 +71,54 @@ def chosen(names: Iterable[str]) -> list[tuple[str, Wiring]]:
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def parts(agent: str, wiring: Wiring, commands: Commands, *, hooks: bool, instructions: bool) -> list[Part]:
-    """What is to be put into a program's files. What a program has no place for is left out."""
-    found: list[Part] = [Server(wiring, commands.server)]
-    if hooks and wiring.hooks:
-        found.append(HookGroups(wiring.hooks, agent, commands.hook))
-    if hooks and wiring.extension:
-        found.append(OwnFile(wiring.extension, commands.hook))
-    if instructions and wiring.instructions:
-        found.append(Instructions(wiring.instructions))
-    return found
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be put into agents' files, and where."""
 
+    machine: Machine
+    scope: Scope
+    commands: Commands
 
-def place_to_write(machine: Machine, wiring: Wiring, part: Part, scope: Scope) -> Place | None:
-    """Where a part goes: the file that has it, else the first that exists, else the last. None: not for this scope."""
-    paths = machine.paths(part.files, scope)
-    if not paths:
-        return None
-    having = [path for path in paths if _has(part, path)]
-    there = [path for path in paths if os.path.lexists(path)]
-    return Place(wiring.name, part, (having or there or [paths[-1]])[0])
+    def to_write(self, agent: str, wiring: Wiring, *, hooks: bool, instructions: bool) -> list[Place]:
+        """Where a program's parts go: each into the file that has it, else the first that exists, else the last. What a
+        program has no place for is left out."""
+        wanted = {"server": True, "hooks": hooks, "instructions": instructions}
+        found = [part for part in self._parts(agent, wiring) if wanted[part.kind]]
+        return [place for part in found if (place := self._place(wiring, part)) is not None]
 
+    def to_undo(self, agent: str, wiring: Wiring) -> list[Place]:
+        """Every file in which a part of a program may be."""
+        return [
+            Place(wiring.name, part, path)
+            for part in self._parts(agent, wiring)
+            for path in self.machine.paths(part.files, self.scope)
+            if os.path.lexists(path)
+        ]
 
-def places_to_undo(machine: Machine, wiring: Wiring, part: Part, scope: Scope) -> list[Place]:
-    """Every file in which a part may be."""
-    return [Place(wiring.name, part, path) for path in machine.paths(part.files, scope) if os.path.lexists(path)]
+    def note(self, place: Place, wiring: Wiring) -> str:
+        """What the user still has to do after a part was written."""
+        if place.part.kind == "server":
+            return wiring.note if self.scope is Scope.PROJECT else ""
+        told = (wiring.hooks or wiring.extension) if place.part.kind == "hooks" else None
+        return told.note if told else ""
+
+    def _parts(self, agent: str, wiring: Wiring) -> list[Part]:
+        found: list[Part] = [Server(wiring, self.commands.server)]
+        if wiring.hooks:
+            found.append(HookGroups(wiring.hooks, agent, self.commands.hook))
+        if wiring.extension:
+            found.append(OwnFile(wiring.extension, self.commands.hook))
+        if wiring.instructions:
+            found.append(Instructions(wiring.instructions))
+        return found
+
+    def _place(self, wiring: Wiring, part: Part) -> Place | None:
+        paths = self.machine.paths(part.files, self.scope)
+        if not paths:
+            return None
+        having = [path for path in paths if _has(part, path)]
+        there = [path for path in paths if os.path.lexists(path)]
+        return Place(wiring.name, part, (having or there or [paths[-1]])[0])
 
 
 def project_root(folder: str) -> str:

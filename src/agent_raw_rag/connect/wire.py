@@ -83,7 +83,7 @@ class Wirer:
         others = [one for one in record.owners if one != place.owner] if record else []
         if old.data is None or not _has(place, old):
             return Outcome(place.name, place.part.kind, place.path, "absent")
-        if record and place.part.shared and others and place.owner in record.owners:
+        if record and place.part.shared and others:
             return self._kept(place, old, record, others)
         before = None if others else self._before(old, record)
         if record is not None and before is not None:
@@ -113,7 +113,7 @@ class Wirer:
         return record if not ours else replace(record, backup=None)
 
     def _kept(self, place: Place, old: Content, record: Record, others: list[str]) -> Outcome:
-        if not self.dry_run:
+        if not self.dry_run and place.owner in record.owners:
             self.journal.put(old.path, replace(record, owners=others))
         users = ", ".join(sorted({one.partition(":")[0] for one in others}))
         return Outcome(place.name, place.part.kind, place.path, "kept", note=f"{users} reads it too.")
@@ -157,6 +157,14 @@ class Wirer:
         kept = replace(record, owners=others, after=files.digest(new), exact=record.exact and ours) if record else None
         self.journal.put(old.path, kept if others else None)
         return Outcome(place.name, place.part.kind, place.path, "removed", backup, note=note)
+
+
+def attempted(place: Place, act: Callable[[Place], Outcome]) -> Outcome:
+    """What an act did with a place, or why it could not; others go on."""
+    try:
+        return act(place)
+    except WiringError as error:
+        return Outcome(place.name, place.part.kind, place.path, "failed", error=error.message, note=error.hint)
 
 
 def _edited(place: Place, old: Content, edit: Callable[[str], str]) -> str:
