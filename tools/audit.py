@@ -63,7 +63,12 @@ DATABASE_HEAD = b"SQLite format 3\0"
 LOG_NAME = re.compile(
     r"\.(?:jsonl|ndjson|log|trace)(?:\.(?:zst|gz))?$|(?:^|/)(?:transcript|rollout|history)[\w.-]*\.json", re.IGNORECASE
 )
-LOG_HOMES = ("src/agent_raw_rag/data/sample_logs/", "agent_raw_rag/data/sample_logs/", "tests/logs/")
+LOG_HOMES = (
+    "src/agent_raw_rag/data/sample_logs/",
+    "agent_raw_rag/data/sample_logs/",
+    "tests/logs/",
+    "benchmarks/coding/",
+)
 JUNK_NAME = re.compile(
     r"(?:^|/)(?:__pycache__|\.DS_Store|\.env(?:\..+)?|\.git|\.venv|\.[a-z_]+_cache)(?:/|$)|\.(?:pyc|pem|key|p12|orig|rej|swp)$"
 )

@@ -20,6 +20,7 @@ HOME_VARIABLE = "RAW_RAG_HOME"
 CONFIG_VARIABLE = "RAW_RAG_CONFIG"
 STORE_VARIABLE = "RAW_RAG_DB_PATH"
 
+Seconds = Annotated[float, Field(gt=0, le=3600)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -79,9 +80,7 @@ class _ModelSettings(_Section):
         None, description="What the model is told a query is for. Default: the model's own."
     )
     key_variable: str = Field("", description="`http`: the environment variable that holds the key.")
-    timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(
-        60.0, description="`http`: how long an answer may take."
-    )
+    batch_texts: Annotated[int, Field(ge=1, le=4096)] = Field(32, description="`http`: texts in one request.")
     idle_seconds: Annotated[float, Field(ge=0)] = Field(
         600.0, description="`mlx`: unused for so long, the model leaves memory; 0: never."
     )
@@ -115,13 +114,32 @@ class EncoderSettings(_ModelSettings):
         "`hashing`: for tests.",
     )
     dim: Annotated[int, Field(ge=0, le=8192)] = Field(0, description="Dimensions of a vector; 0: the model's own.")
+    revision: str = Field("", description="`http`: tells apart two models of one name.")
+    ask_dim: bool = Field(False, description="`http`: let the server shorten its vectors to `dim`.")
+    timeout_seconds: Seconds = Field(60.0, description="`http`: how long an answer to a batch may take.")
+    query_seconds: Seconds = Field(3.0, description="`http`: how long a search waits for its query's vector.")
+    retries: Annotated[int, Field(ge=0, le=100)] = Field(
+        4, description="`http`: how often a batch is sent again to a server that is busy or not there."
+    )
     refill_share: Annotated[float, Field(ge=0.05, le=1)] = Field(
         0.5, description="Share of the time spent on filling a space that is not searched yet."
     )
 
     _takes: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "mlx": ("model", "dim", "instruction", "idle_seconds"),
-        "http": ("url", "model", "dim", "instruction", "key_variable", "timeout_seconds"),
+        "http": (
+            "url",
+            "model",
+            "dim",
+            "instruction",
+            "revision",
+            "ask_dim",
+            "key_variable",
+            "timeout_seconds",
+            "query_seconds",
+            "batch_texts",
+            "retries",
+        ),
         "hashing": ("dim",),
     }
 
@@ -138,9 +156,23 @@ class RerankerSettings(_ModelSettings):
         "auto", description="`http`: whose form of `/rerank` the server speaks."
     )
 
+    probability: bool | None = Field(
+        None, description="`http`: whether the scores are probabilities. Default: as the form promises."
+    )
+    timeout_seconds: Seconds = Field(10.0, description="`http`: how long all passages of a query may take together.")
+
     _takes: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "mlx": ("model", "instruction", "idle_seconds"),
-        "http": ("url", "model", "form", "instruction", "key_variable", "timeout_seconds"),
+        "http": (
+            "url",
+            "model",
+            "form",
+            "instruction",
+            "probability",
+            "key_variable",
+            "timeout_seconds",
+            "batch_texts",
+        ),
     }
 
 

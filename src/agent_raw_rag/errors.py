@@ -8,6 +8,7 @@ RawRagError            code, message, hint; exit status for a command
 ├── StoreError         our own store cannot be opened, read or written       exit 1
 │   └── StoreBusyError another process is writing                            exit 1
 ├── ModelError         a model that is missing, damaged or of another kind   exit 1
+│   └── TextRefusedError  one text that a working model will not take        exit 1
 └── WiringError        an agent's configuration that cannot be edited        exit 1
 
 Nothing above this module invents other families. ``server`` and ``cli`` each hold one map from
@@ -74,6 +75,12 @@ class ModelError(RawRagError):
     """A model is missing, damaged, or not what the store expects."""
 
     code = "model"
+
+
+class TextRefusedError(ModelError):
+    """A model that works will not take this one text, whoever asks again."""
+
+    code = "text_refused"
 
 
 class WiringError(RawRagError):

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agent_raw_rag.derived import cache_file
 from agent_raw_rag.encode.base import Encoder, Space, Vectors
 from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.encode.registry import encoder
-from agent_raw_rag.errors import ModelError, NotFoundError, UsageError
+from agent_raw_rag.errors import ModelError, NotFoundError, TextRefusedError, UsageError
 from agent_raw_rag.ingest import embed
 from agent_raw_rag.ingest.embed import embed_backlog
 from agent_raw_rag.ingest.spaces import Embedding, drop_space
@@ -20,6 +21,7 @@ from agent_raw_rag.models import Role
 from agent_raw_rag.search.spaces import space_items
 from agent_raw_rag.store.spaces import Spaces
 from agent_raw_rag.store.vectors import Vectors as Stock
+from agent_raw_rag.vectors.cache import VectorCache
 from tests.stored import Stored
 
 SMALL, WIDE = Choice("hashing", {"dim": 32}), Choice("hashing", {"dim": 64})
@@ -99,7 +101,7 @@ def test_until_then_the_old_space_is_searched_and_gets_new_chunks_too(
     add(store, 2)
     failing = Failing(made(WIDE), texts=1)
     done = run(store, WIDE, made=lambda choice: failing if choice == WIDE else made(choice))
-    assert done.result == (store.chunks() // 2 + 1, store.chunks() - 1, "The server is gone.")  # type: ignore[attr-defined]
+    assert done.result[:3] == (store.chunks() // 2 + 1, store.chunks() - 1, "The server is gone.")  # type: ignore[attr-defined]
     assert state(store) == {
         space(SMALL): (True, store.chunks(), 0),
         space(WIDE): (False, 1, store.chunks() - 1),
@@ -163,6 +165,26 @@ def test_filling_rests_for_its_share_of_the_time(store: Stored) -> None:
     assert rests == []
     run(store, WIDE, refill_share=0.25, pause=rests.append)
     assert rests and all(rest > 0 for rest in rests)
+
+
+class Choosy(Failing):
+    """An encoder that refuses some texts for good."""
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        if any(" 3 about" in text for text in texts):
+            raise TextRefusedError(f"A text of {len(texts[0])} characters is too long.")
+        return self._inner.encode_passages(texts)
+
+
+def test_a_text_that_the_model_refuses_for_good_holds_up_nothing(store: Stored) -> None:
+    choosy = Choosy(made(WIDE), 0)
+    run(store, SMALL)
+    done = run(store, WIDE, made=lambda choice: choosy if choice == WIDE else made(choice))
+    assert Spaces(store.connection).active_name() == space(WIDE)
+    assert any("found by words only" in note for note in done.notes)
+    assert state(store)[space(WIDE)] == (True, store.chunks(), 0)
+    cache = VectorCache.open(cache_file(store.home, space(WIDE)), space(WIDE), 64, store.reader.generation)
+    assert len(cache) == store.chunks()
 
 
 class Odd:

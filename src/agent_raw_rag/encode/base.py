@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,15 @@ class Encoder(Protocol):
 
     def encode_query(self, text: str) -> Vectors:
         """[dim], of length 1, with the space's instruction. Raises as ``encode_passages``."""
+        ...
+
+
+@runtime_checkable
+class Discovers(Protocol):
+    """An encoder whose space is found out elsewhere, which may take its time."""
+
+    def discover(self) -> Space:
+        """The space, with the patience of a long run. Raises ModelError."""
         ...
 
 

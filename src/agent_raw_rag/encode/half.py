@@ -14,6 +14,11 @@ def to_half(vectors: Vectors) -> list[bytes]:
     return [row.tobytes() for row in vectors.astype(np.float16)]
 
 
+def no_vector(dim: int) -> bytes:
+    """A row of zeros: nothing is near it."""
+    return bytes(2 * dim)
+
+
 def from_half(rows: Sequence[bytes]) -> Vectors:
     """n rows of bytes -> [n, dim], of length 1 again."""
     wide = np.frombuffer(b"".join(rows), np.float16).reshape(len(rows), -1).astype(np.float32)

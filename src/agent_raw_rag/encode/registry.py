@@ -13,9 +13,12 @@ from agent_raw_rag.errors import ModelError
 ENCODERS = {
     "embedded": "agent_raw_rag.encode.embedded:EmbeddedEncoder",
     "hashing": "agent_raw_rag.encode.hashing:HashingEncoder",
+    "http": "agent_raw_rag.encode.http_encoder:HttpEncoder",
 }
 """Kind -> ``module:class``; the class is made with the choice's options and loads its model at first use."""
-RERANKERS: dict[str, str] = {}
+RERANKERS = {
+    "http": "agent_raw_rag.encode.http_reranker:HttpReranker",
+}
 """The same for rerankers."""
 WITH_ENVIRONMENT = frozenset({"http"})
 """Kinds that are given the environment too: a key is read from there and nowhere else."""

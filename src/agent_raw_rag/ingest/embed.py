@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from agent_raw_rag.encode.base import Encoder, checked_vectors
-from agent_raw_rag.encode.half import to_half
-from agent_raw_rag.errors import ModelError
+from agent_raw_rag.encode.half import no_vector, to_half
+from agent_raw_rag.errors import ModelError, TextRefusedError
 from agent_raw_rag.ingest.feed_vectors import feed_cache
 from agent_raw_rag.store.connection import Connection, transaction
 from agent_raw_rag.store.vectors import Missing, Vectors
@@ -37,6 +37,8 @@ class Embedded(NamedTuple):
     """Chunks still without a vector; -1: not counted."""
     problem: str | None
     """Why it did not go on. None: all is well."""
+    refused: tuple[str, ...] = ()
+    """What was said of texts that the model will not take. They are found by words."""
 
 
 def embed_backlog(
@@ -57,7 +59,7 @@ def embed_backlog(
     problem = work.encode(missing, on_progress) if missing else None
     with gate():
         feed_cache(connection, home, space.name, space.dim)
-    return Embedded(work.encoded, work.vectors.count()[1] if missing else 0, problem)
+    return Embedded(work.encoded, work.vectors.count()[1] if missing else 0, problem, tuple(work.refused))
 
 
 class _Work:
@@ -73,6 +75,7 @@ class _Work:
         self.gate = gate
         self.rest = rest
         self.encoded = 0
+        self.refused: list[str] = []
 
     def encode(self, missing: int, on_progress: Callable[[int, int], None]) -> str | None:
         """All slices; why it ended early, if it did."""
@@ -93,7 +96,18 @@ class _Work:
 
     def _slice(self, batch: Sequence[Missing]) -> None:
         texts = {one.hash: one.text for one in batch}
-        made = checked_vectors(self.model.encode_passages(list(texts.values())), len(texts), self.model.space)
+        rows = self._rows(list(texts.values()))
         with self.gate(), transaction(self.connection):
-            self.vectors.put(list(zip(texts, to_half(made), strict=True)))
+            self.vectors.put(list(zip(texts, rows, strict=True)))
         self.encoded += len(texts)
+
+    def _rows(self, texts: list[str]) -> list[bytes]:
+        """Vectors as they are stored. A text that the model will never take gets zeros, so that nothing waits for it for ever."""
+        space = self.model.space
+        try:
+            return to_half(checked_vectors(self.model.encode_passages(texts), len(texts), space))
+        except TextRefusedError as error:
+            if len(texts) > 1:
+                return [row for text in texts for row in self._rows([text])]
+            self.refused.append(str(error))
+            return [no_vector(space.dim)]

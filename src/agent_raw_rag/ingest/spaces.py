@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agent_raw_rag.encode.base import Encoder
+from agent_raw_rag.encode.base import Discovers, Encoder
 from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.errors import ModelError, NotFoundError, UsageError
 from agent_raw_rag.ingest.embed import Embedded, Gate, embed_backlog
@@ -54,7 +54,8 @@ class Embedding:
 
     def _registered(self, choice: Choice) -> str:
         """The name of a choice's space, known to the store. The first space of a store is searched at once."""
-        space = self.made(choice).space
+        encoder = self.made(choice)
+        space = encoder.discover() if isinstance(encoder, Discovers) else encoder.space
         row = SpaceRow(
             space.name, space.model, space.revision, space.dim, space.instruction, choice.kind, choice.options
         )
@@ -76,10 +77,13 @@ class Embedding:
 
     def _embed(self, choice: Choice, *, filling: bool) -> Embedded:
         share = self.refill_share if filling else 1.0
-        return embed_backlog(
+        done = embed_backlog(
             self.connection, self.home, lambda: self.made(choice), self.on_progress, gate=self.gate,
             rest=lambda seconds: self.pause(seconds * (1 / share - 1)) if share < 1 else None,
         )  # fmt: skip
+        if done.refused:
+            self.notes.append(f"{len(done.refused)} texts are found by words only: {done.refused[0]}")
+        return done
 
     def _switch(self, old: str, new: str) -> None:
         with self.gate(), transaction(self.connection):

@@ -107,7 +107,8 @@ class VectorSpaces:
         with lock(self.home, EMBEDDER, wait_seconds=0, purpose="vectors"), closing(self._connect()) as connection:
             share = self.settings.encoder.refill_share
             embedding = Embedding(connection, self.home, self.models.encoder, self._gate, progress, share)
-            report.embedded, report.backlog, report.encoder_problem = embedding.run(choice)
+            done = embedding.run(choice)
+            report.embedded, report.backlog, report.encoder_problem = done.encoded, done.backlog, done.problem
             report.notes += embedding.notes
 
     def drop(self, name: str) -> None:
