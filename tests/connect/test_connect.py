@@ -119,6 +119,12 @@ def test_a_projects_own_files_are_written_in_its_root(home: Environment, project
     assert any("trusts" in one["note"] for one in done if one["name"] == "claude")
 
 
+def test_the_home_folder_is_no_project(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home["HOME"])
+    assert outcomes(home, *ALL, "--scope", "project") == []
+    assert "no project" in run(home, "connect", "codex", "--scope", "project").stdout
+
+
 def test_instructions_that_several_agents_read_stay_as_long_as_one_of_them_is_connected(
     home: Environment, project: Path
 ) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from agent_raw_rag.connect import files
 from agent_raw_rag.connect.jsonc import parse
+from agent_raw_rag.errors import WiringError
 from tests.cli.commands import Environment, run
 from tests.connect.agents import FILES, Case
 
@@ -200,6 +202,36 @@ def test_a_file_that_cannot_be_parsed_is_left_alone_and_the_others_are_done(
     assert outcomes["pi"]["change"] == "added" and outcomes[name]["change"] == "failed"
     assert said in outcomes[name]["error"] and str(path) in outcomes[name]["error"]
     assert path.read_bytes() == before and not list(path.parent.glob("*.bak"))
+
+
+@pytest.mark.parametrize("shape", ["a folder", "below a file", "a link to itself"])
+def test_what_is_no_file_is_an_error_and_no_traceback(home: Environment, shape: str) -> None:
+    path = Path(home["HOME"]) / ".codex" / "config.toml"
+    if shape == "below a file":
+        path.parent.write_text("", encoding="utf-8")
+    else:
+        path.parent.mkdir()
+        path.mkdir() if shape == "a folder" else path.symlink_to(path)
+    (outcome,) = done(home, "codex", status=1)
+    assert outcome["change"] == "failed" and str(path) in outcome["error"]
+
+
+def test_a_link_to_nowhere_gets_its_file(home: Environment, tmp_path: Path) -> None:
+    path = Path(home["HOME"]) / ".claude.json"
+    path.symlink_to(tmp_path / "dotfiles" / "claude.json")
+    done(home, "claude")
+    assert path.is_symlink() and (tmp_path / "dotfiles" / "claude.json").exists()
+    done(home, "claude", "--undo")
+    assert path.is_symlink() and not (tmp_path / "dotfiles").exists()
+
+
+def test_a_file_that_somebody_writes_meanwhile_is_not_overwritten(home: Environment) -> None:
+    path, _ = laid(home, FILES["claude"])
+    old = files.read(str(path))
+    path.write_bytes(b"{}")
+    with pytest.raises(WiringError, match="changed meanwhile"):
+        files.replace(old, b"ours")
+    assert path.read_bytes() == b"{}"
 
 
 def test_a_file_that_is_not_utf8_is_left_alone(home: Environment) -> None:

@@ -104,7 +104,7 @@ def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool) -> None:
         if one.diff:
             render.line(one.diff)
     if not outcomes:
-        render.line("Nothing to do.")
+        render.line("Nothing to do: none of them is used here, or the current folder is no project.")
     for note in notes:
         render.aside(note)
 

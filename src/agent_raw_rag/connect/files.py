@@ -80,9 +80,13 @@ def replace(old: Content, data: bytes) -> list[str]:
 
 
 def remove(old: Content, folders: list[str]) -> list[str]:
-    """Delete a file of our own, and folders that were made for it and are empty now. Returns those that are not."""
+    """Delete a file of our own, and folders that were made for it and are empty now. Returns those that are not.
+
+    Raises:
+        WiringError: it is read-only, was changed meanwhile, or cannot be deleted.
+    """
     _check_writable(old)
-    Path(old.path).unlink()
+    discard(old.path)
     left = list(folders)
     while left:
         try:
@@ -117,6 +121,18 @@ def back_up(old: Content, now: datetime) -> str:
     raise WiringError(f"There are a thousand backups of {old.path} of this second.")
 
 
+def discard(path: str) -> None:
+    """Delete a file that we made, if it is there.
+
+    Raises:
+        WiringError: it cannot be deleted.
+    """
+    try:
+        Path(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise WiringError(f"{path} cannot be deleted: {error.strerror}.", hint="Delete it by hand.") from error
+
+
 def digest(data: bytes) -> str:
     """What a file's bytes are remembered by."""
     return hashlib.sha256(data).hexdigest()
@@ -133,6 +149,8 @@ def _check_writable(old: Content) -> None:
         if old.data is None:
             return
         raise WiringError(f"{old.path} was deleted meanwhile.", hint="Try again.") from None
+    except OSError as error:
+        raise WiringError(f"{old.path} cannot be read: {error.strerror}.", hint="Nothing was changed.") from error
     if old.stamp != _stamp(facts):
         raise WiringError(f"{old.path} was changed meanwhile.", hint="Nothing was changed; try again.")
     if not facts.st_mode & stat.S_IWUSR:

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 from agent_raw_rag.connect import files
 from agent_raw_rag.connect.files import Content
@@ -137,7 +136,7 @@ class Wirer:
             files.replace(old, before)
             left = []
         if record.backup:
-            Path(record.backup).unlink(missing_ok=True)
+            files.discard(record.backup)
         self.journal.put(old.path, None)
         self.journal.bequeath(left)
         return Outcome(place.name, place.part.kind, place.path, "restored")
