@@ -35,7 +35,7 @@ def measure(store: Stored) -> dict[str, Any]:
         with transaction(store.connection):
             store.connection.execute("DELETE FROM vectors")
         began = time.perf_counter()
-        encoded, _, problem = embed_backlog(store.connection, store.home, lambda: encoder)
+        encoded, _, problem, _ = embed_backlog(store.connection, store.home, lambda: encoder)
         ours.append(time.perf_counter() - began)
         assert problem is None
         began = time.perf_counter()

@@ -29,7 +29,7 @@ def ask(runtime: Runtime, question: str) -> list[float]:
 
 def nearest(runtime: Runtime, question: str) -> float | None:
     """The cosine of the nearest chunk: what abstention has to see through. None without vectors."""
-    hits, _ = runtime.funnel.dense.search(question, Scope(), runtime.reader, 1)
+    hits = runtime.funnel.dense.search(question, Scope(), runtime.reader, 1).hits
     return max((round(cosine, 3) for _, cosine in hits), default=None)
 
 

@@ -334,7 +334,7 @@ def _names(modules: list[str]) -> str:
 
 
 def _subcommands(module: str) -> list[str]:
-    """Names of a program's commands, as its help lists them."""
+    """Names of a program's commands, or of those below one of them, as its help lists them."""
     app = getattr(importlib.import_module(module), "app", None)
     if app is None:
         return []

@@ -49,6 +49,6 @@ class Stored:
     def index(self, encoder: Callable[[], Encoder | None]) -> None:
         """Bring index and vectors up."""
         feed_lexical(self.reader, self.home)
-        _, _, problem = embed_backlog(self.connection, self.home, encoder)
+        problem = embed_backlog(self.connection, self.home, encoder).problem
         if problem:
             raise SystemExit(problem)

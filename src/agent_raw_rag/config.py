@@ -63,6 +63,31 @@ class SearchSettings(_Section):
     top_k: Annotated[int, Field(ge=1, le=100)] = Field(15, description="Hits of an answer, at most.")
     max_tokens: Annotated[int, Field(ge=200, le=100_000)] = Field(6000, description="Token budget of an answer.")
     dense_weight: Share = Field(0.55, description="Share of the dense score in the fusion; the rest is lexical.")
+    lexical: bool = Field(True, description="Rank by words.")
+    dense: bool = Field(True, description="Rank by vectors, where there is an encoder.")
+    exact: bool = Field(
+        True, description="Identifiers, paths, error texts and quoted phrases of a query weigh more than its words."
+    )
+    neighbours: bool = Field(
+        False,
+        description="The windows before and after a window speak for it, a little. Off: it did not help (LoCoMo).",
+    )
+    time_words: bool = Field(
+        True, description='Times that a query names ("last week", "in March", 昨天) are preferred; nothing is left out.'
+    )
+    recency: bool = Field(True, description="Of hits that rank alike the newer one comes first.")
+    near_duplicates: bool = Field(
+        True, description="Fold windows whose text is all but the same into the best of them."
+    )
+    rerank_budget_ms: Annotated[int, Field(ge=0, le=600_000)] = Field(
+        4000, description="Milliseconds that reranking may take: as many candidates as fit. 0: no reranking."
+    )
+    rerank_threshold: Share = Field(
+        0.5, description="Hits that a reranker finds less likely are left out, where its score is a probability."
+    )
+    rerank_fallback: Annotated[int, Field(ge=0, le=100)] = Field(
+        3, description="So many hits stay when all of them are below the threshold."
+    )
     time_order: bool = Field(True, description="Show passages oldest first; false: best first.")
     whole_turns: bool = Field(True, description="Show the whole turns that a hit touches; false: the window's text.")
     once: bool = Field(True, description="Show a turn once, however many hits touch it.")

@@ -190,3 +190,17 @@ def test_the_command_that_reopens_a_session_runs_nothing_that_a_file_name_says(o
     assert run_ingest(own, "-q").exit_code == 0
     [odd] = [one["resume"] for one in given(own, "sessions") if "reboot" in one["session"]]
     assert odd == "cd '/w/a b' && claude --resume 'odd; reboot'"
+
+
+def test_explain_shows_the_rank_and_score_of_every_stage(stored: Environment) -> None:
+    result = run(stored, "search", WHY, "--explain")
+    assert result.exit_code == 0
+    assert "stage\trank\tscore" in result.stdout and "words\t1\t" in result.stdout and "fuse\t1\t" in result.stdout
+    assert "stage\trank" not in run(stored, "search", WHY).stdout
+
+
+def test_explain_as_json_is_a_list_of_stages_a_passage(stored: Environment) -> None:
+    explained = given(stored, "search", WHY, "--explain")["passages"]
+    assert all({"stage", "rank", "score"} == set(mark) for one in explained for mark in one["explain"])
+    assert all([mark["stage"] for mark in one["explain"]][:2] == ["words", "fuse"] for one in explained)
+    assert all("explain" not in one for one in given(stored, "search", WHY)["passages"])

@@ -30,6 +30,9 @@ def shown(query: str) -> str:
         ('"to be" again', "to! be!"),
         ("run `git rebase`", "run git! rebas!"),
         ("「設定檔」在哪", "設定! 定檔! 在哪"),
+        ("src/up.py --force v1.2", "src up py up.py src/up.py! forc --force! v1 v1.2!"),
+        ("why TypeError: it cannot read", "type error typeerror! read!"),
+        ("the log\nfatal: not a git repo\nof us", "log fatal! git! repo!"),
         ("資料庫", "資料 料庫"),
         ("我們怎麼修", "們怎 麼修"),
         ("値", "値"),
@@ -54,6 +57,16 @@ def test_every_query_term_is_a_term_of_the_same_text(query: str) -> None:
 
 def test_a_pasted_page_is_cut() -> None:
     assert len(query_terms(" ".join(f"w{n}" for n in range(1000)))) == QUERY_TERMS
+
+
+def test_of_a_pasted_page_the_identifiers_and_the_error_stay() -> None:
+    page = " ".join(f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(200))
+    found = {term.text for term in query_terms(f"{page} src/up.py\nTypeError: frobnication failed")}
+    assert {"src/up.py", "typeerror", "frobnic", "fail"} <= found
+
+
+def test_a_page_without_blanks_is_read_in_no_time() -> None:
+    assert len(query_terms("a" * 1_000_000 + " " + "x." * 500_000)) >= 1
 
 
 def test_a_word_that_is_also_quoted_is_exact() -> None:

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from agent_raw_rag import __version__
-from agent_raw_rag.cli import connect, demo, doctor, forget, hook, lists, options, read, resume, search, spaces, status
+from agent_raw_rag.cli import (
+    connect,
+    demo,
+    doctor,
+    forget,
+    hook,
+    lists,
+    models,
+    options,
+    read,
+    resume,
+    search,
+    spaces,
+    status,
+)
 
 app = typer.Typer(
     name="raw-rag",
@@ -23,6 +37,7 @@ for _command in (
 ):  # fmt: skip
     app.command()(_command)
 app.add_typer(spaces.app)
+app.add_typer(models.app, name="models")
 
 
 def _print_version(asked: bool) -> None:

@@ -9,7 +9,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,35 @@ def complain(error: RawRagError, *, as_json: bool = False) -> None:
 def aside(message: str) -> None:
     """A remark that is not the answer, on stderr."""
     print(safe(message), file=sys.stderr)
+
+
+@contextmanager
+def transfer(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Progress in bytes, on stderr: a bar on a terminal, a line every tenth elsewhere. Yields what is to be called with the
+    bytes that are done and those of all."""
+    if not sys.stderr.isatty():
+        yield _tenths(title)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
+               TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(safe(title), total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def _tenths(title: str) -> Callable[[int, int], None]:
+    said = [0]
+
+    def say(done: int, total: int) -> None:
+        tenth = 10 * done // total if total else 10
+        if tenth > said[0]:
+            said[0] = tenth
+            aside(f"{title}: {tenth * 10} % of {size(total)}")
+
+    return say
 
 
 def line(message: str = "", style: str = "") -> None:

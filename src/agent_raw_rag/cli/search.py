@@ -21,6 +21,10 @@ def search(
         int | None,
         typer.Option("--top-k", "-k", metavar="N", help="Passages at most.", rich_help_panel=options.OUTPUT),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show each stage's rank and score.", rich_help_panel=options.OUTPUT),
+    ] = False,
     max_tokens: options.MaxTokens = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """Find what was said and done in past sessions.
@@ -32,18 +36,20 @@ def search(
     ask = options.ask(where, agent, after=after, before=before, branch=branch, role=role, session=session)
     result = runtime.search(" ".join(query), ask, top_k=top_k, max_tokens=max_tokens)
     if json:
-        render.as_json({"project": where, **result.as_json()})
+        render.as_json({"project": where, **result.as_json(explain=explain)})
     else:
-        show_result(result, where)
+        show_result(result, where, explain=explain)
 
 
-def show_result(result: SearchResult, where: str) -> None:
-    """Passages for people."""
+def show_result(result: SearchResult, where: str, *, explain: bool = False) -> None:
+    """Passages for people; ``explain``: each followed by a table of the stages that ranked it."""
     if not result.passages:
         render.line(f"Nothing in {options.in_words(where)} answers this.")
         render.projects_with_history(result.projects)
     for one in result.passages:
         show_passage(one, result.query)
+        if explain:
+            show_stages(one)
     if result.passages:
         stages = "; ".join(result.stages)
         render.line(f"{render.count(len(result.passages), 'passage')} from {options.in_words(where)}. {stages}", "dim")
@@ -59,12 +65,24 @@ def show_passage(one: Passage, query: str = "") -> None:
     facts = [f"session {one.session}", f"turns {turns}", f"{one.ranked_by} {one.scores.fused:.2f} ({parts})"]
     if one.branch:
         facts.append(f"branch {one.branch}")
+    if one.also:
+        facts.append(f"also: {len(one.also)}")
     if one.source_gone:
         facts.append("its log is gone")
     render.passage(
         f"#{one.rank} {one.agent} · {render.short_path(one.project)} · {render.when(one.time)}",
         " · ".join(facts), one.text, footer=_footer(one), words=_telling(query),
     )  # fmt: skip
+
+
+def show_stages(one: Passage) -> None:
+    """A passage's way through the funnel, and what was folded into it."""
+    rows = [(mark.stage, mark.rank, f"{mark.score:.4f}") for mark in one.explain]
+    render.table(("stage", "rank", "score"), rows)
+    for other in one.also:
+        turns = f"{other.first_turn}-{other.last_turn}"
+        render.line(f"also: session {other.session}, turns {turns}, {render.when(other.time)}", "dim")
+    render.line()
 
 
 def _telling(query: str) -> list[str]:

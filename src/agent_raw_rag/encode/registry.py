@@ -14,10 +14,12 @@ ENCODERS = {
     "embedded": "agent_raw_rag.encode.embedded:EmbeddedEncoder",
     "hashing": "agent_raw_rag.encode.hashing:HashingEncoder",
     "http": "agent_raw_rag.encode.http_encoder:HttpEncoder",
+    "mlx": "agent_raw_rag.encode.qwen_encoder:QwenEncoder",
 }
 """Kind -> ``module:class``; the class is made with the choice's options and loads its model at first use."""
 RERANKERS = {
     "http": "agent_raw_rag.encode.http_reranker:HttpReranker",
+    "mlx": "agent_raw_rag.encode.qwen_reranker:QwenReranker",
 }
 """The same for rerankers."""
 WITH_ENVIRONMENT = frozenset({"http"})

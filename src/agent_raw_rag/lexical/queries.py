@@ -6,11 +6,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
+from itertools import groupby
 
+from agent_raw_rag.lexical.pasted import error_spans
 from agent_raw_rag.lexical.terms import bigrams, fold, is_dense, word_terms, words
 
 QUERY_TERMS = 64
-"""More terms than this are left out, from the end: a pasted page is no better a question than its first lines."""
+"""More terms than this are left out, words before exact ones and from the end: a pasted page is no better a question than its
+first lines, its identifiers and its error texts."""
 
 _quoted = re.compile(r'"([^"\n]+)"|`([^`\n]+)`|“([^”\n]+)”|「([^」\n]+)」|『([^』\n]+)』').finditer
 
@@ -44,43 +48,64 @@ class QueryTerm:
 
     text: str
     exact: bool = False
-    """The whole of an identifier, path, flag or code, or out of a quoted phrase: weighs more than a word."""
+    """The whole of an identifier, path, flag or code, or out of an error text or quoted phrase: weighs more than a word."""
+
+
+class _Kind(Enum):
+    PLAIN = 0
+    ERROR = 1
+    QUOTED = 2
 
 
 def query_terms(text: str) -> list[QueryTerm]:
     """The distinct terms of a query in order, without stopwords unless nothing else is left. Empty: nothing to look for."""
-    pairs = [pair for part, quoted in _parts(unicodedata.normalize("NFKC", text)) for pair in _terms(part, quoted)]
+    pairs = [pair for part, kind in _parts(unicodedata.normalize("NFKC", text)) for pair in _terms(part, kind)]
     told = [pair for pair in pairs if not pair[1]] or pairs
     found: dict[str, QueryTerm] = {}
     for term, _ in told:
         known = found.get(term.text)
         if known is None or term.exact:
             found[term.text] = term
-    return list(found.values())[:QUERY_TERMS]
+    terms = list(found.values())
+    return terms if len(terms) <= QUERY_TERMS else sorted(terms, key=lambda term: not term.exact)[:QUERY_TERMS]
 
 
-def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """Stretches of a query outside and inside quotation marks, with whether they are inside."""
-    end = 0
-    for match in _quoted(text):
-        yield text[end : match.start()], False
-        yield match[match.lastindex or 0], True
-        end = match.end()
-    yield text[end:], False
+def quoted(text: str) -> list[str]:
+    """What stands inside quotation marks, in order."""
+    return [text[start:end] for start, end in quoted_spans(text)]
 
 
-def _terms(text: str, quoted: bool) -> Iterator[tuple[QueryTerm, bool]]:
+def quoted_spans(text: str) -> list[tuple[int, int]]:
+    """Where what is quoted begins and ends, the marks left out."""
+    return [found.span(found.lastindex or 0) for found in _quoted(text)]
+
+
+def _parts(text: str) -> Iterator[tuple[str, _Kind]]:
+    """Stretches of a query: inside quotation marks, in an error text, and what is neither."""
+    marks = [_Kind.PLAIN] * len(text)
+    for kind, spans in ((_Kind.ERROR, error_spans(text)), (_Kind.QUOTED, quoted_spans(text))):
+        for start, end in spans:
+            marks[start:end] = [kind] * (end - start)
+    place = 0
+    for kind, run in groupby(marks):
+        length = sum(1 for _ in run)
+        yield text[place : place + length], kind
+        place += length
+
+
+def _terms(text: str, kind: _Kind) -> Iterator[tuple[QueryTerm, bool]]:
     """Terms of one stretch, each with whether it is a stopword."""
     shouting = text.isupper()
+    held, in_quotes = kind is not _Kind.PLAIN, kind is _Kind.QUOTED
     for word in words(text):
         if is_dense(word):
-            yield from ((QueryTerm(pair, quoted), pair in DENSE_STOPWORDS and not quoted) for pair in bigrams(word))
+            yield from ((QueryTerm(pair, held), pair in DENSE_STOPWORDS and not in_quotes) for pair in bigrams(word))
             continue
         *parts, whole = word_terms(word) or [""]
-        yield from ((QueryTerm(part, quoted), False) for part in parts)
+        yield from ((QueryTerm(part, in_quotes), False) for part in parts)
         if whole:
-            stopword = not quoted and fold(word) in STOPWORDS
-            exact = quoted or bool(parts) or (_is_code(word, shouting) and not stopword)
+            stopword = not in_quotes and fold(word) in STOPWORDS
+            exact = held or bool(parts) or (_is_code(word, shouting) and not stopword)
             yield QueryTerm(whole, exact), stopword
 
 

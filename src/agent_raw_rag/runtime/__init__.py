@@ -361,7 +361,7 @@ class Runtime:
         """The ranking stages over this store."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(self.home, lambda: self.reader, self.spaces.encoder, self.settings.search)
+        return Funnel(self.home, lambda: self.reader, self.spaces.encoder, self.settings.search, self.models.reranker)
 
     def _indexed_up_to(self) -> int:
         return self.funnel.words.index(self.reader).high_water

@@ -41,7 +41,7 @@ class Models:
 
         settings = self.settings.encoder
         made_by = None if active is None else _choice(active)
-        flagship = self._flagship("encoder") if settings.name == "auto" and active is None else None
+        flagship = _flagship("encoder") if settings.name == "auto" and active is None else None
         return choose_encoder(settings.name, settings.options(), made_by, flagship)
 
     def searching_encoder(self, active: SpaceRow | None) -> Encoder | None:
@@ -88,11 +88,19 @@ class Models:
             return None
         if settings.name != "auto":
             return Choice(settings.name, settings.options())
-        return self._flagship("reranker")
+        return _flagship("reranker")
 
-    def _flagship(self, what: str) -> Choice | None:
-        """The flagship of a kind, where this machine has what it needs."""
-        return None
+
+def _flagship(what: str) -> Choice | None:
+    """MLX's encoder or reranker, on a Mac that has its weights. Nothing is loaded to find out."""
+    from agent_raw_rag.encode.choice import Choice
+    from agent_raw_rag.encode.known_models import DEFAULT_ENCODER, DEFAULT_RERANKER
+    from agent_raw_rag.encode.mlx_backend import mlx_available, mlx_is_native
+    from agent_raw_rag.encode.weights import weights_present
+
+    model = DEFAULT_ENCODER if what == "encoder" else DEFAULT_RERANKER
+    ready = mlx_is_native() and mlx_available() and weights_present(model)
+    return Choice("mlx", {"model": model}) if ready else None
 
 
 def _choice(row: SpaceRow) -> Choice:

@@ -37,6 +37,16 @@ def instant(text: str, *, now: datetime, upper: bool) -> Millis:
         raise UsageError(f"{raw!r} is out of range.", hint=_HINT) from None
 
 
+def stretch(text: str, now: datetime) -> tuple[datetime, datetime]:
+    """First instant of a stretch of time and the first after it. Raises as ``instant``."""
+    return _stretch(text.strip().lower(), text.strip(), now)
+
+
+def day_after(day: datetime, days: int) -> datetime:
+    """The midnight so many days after the one that begins a day, or before it."""
+    return _plus(_midnight(day), days)
+
+
 def _stretch(text: str, raw: str, now: datetime) -> tuple[datetime, datetime]:
     found = _named(text, now) or _ago(text, now) or _weekday(text, now) or _absolute(raw, now)
     if found is None:

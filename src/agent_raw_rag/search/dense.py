@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from agent_raw_rag.derived import cache_file
-from agent_raw_rag.encode.base import Encoder
+from agent_raw_rag.encode.base import Encoder, Vectors
 from agent_raw_rag.errors import ModelError
+from agent_raw_rag.search.ranking import Pairs, merged, share_of
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.vectors.cache import VectorCache
 from agent_raw_rag.vectors.scan import VectorFilter
 
-Hits = list[tuple[int, float]]
+_NO_ENGLISH = "the embedded model reads English only and the query is in another script"
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What the dense stage found."""
+
+    hits: Pairs
+    """(chunk id, cosine), best first."""
+    why: str
+    """Why there is none, if so."""
+    unrelated: tuple[float, float] | None = None
+    """``Encoder.unrelated_cosine`` of the space."""
 
 
 class Dense:
@@ -23,20 +37,42 @@ class Dense:
         self._cache: VectorCache | None = None
         self._bound = ""
 
-    def search(self, query: str, scope: Scope, reader: Reader, limit: int) -> tuple[Hits, str]:
-        """(chunk id, cosine) of the nearest chunks, best first; and, where there is none, why."""
+    def search(
+        self,
+        query: str,
+        scope: Scope,
+        reader: Reader,
+        limit: int,
+        also: Sequence[Scope] = (),
+        *,
+        has_words: bool = True,
+    ) -> Near:
+        """The nearest chunks.
+
+        Args:
+            query: In the user's words.
+            scope: Where to look.
+            reader: The store.
+            limit: Hits at most.
+            also: Parts of the scope that get a quarter of the limit for themselves, so that none of them goes without.
+            has_words: Whether the query is mostly in words of an alphabet.
+        """
         try:
             encoder = self._encoder()
             if encoder is None:
-                return [], "no encoder is configured"
+                return Near([], "no encoder is configured")
+            if encoder.english_only and not has_words:
+                return Near([], _NO_ENGLISH)
             cache = self._opened(encoder, reader)
             if not len(cache):
-                return [], "no vectors have been made yet"
-            where = _filter(scope, reader)
-            ids, cosines = cache.search(encoder.encode_query(query), limit, where)
+                return Near([], "no vectors have been made yet")
+            vector = encoder.encode_query(query)
+            hits = _nearest(cache, vector, limit, _filter(scope, reader))
+            for part in also:
+                hits = merged(hits, _nearest(cache, vector, share_of(limit), _filter(part, reader)))
         except ModelError as error:
-            return [], str(error)
-        return list(zip(ids.tolist(), cosines.tolist(), strict=True)), "nothing passes the filters"
+            return Near([], str(error))
+        return Near(hits, "nothing passes the filters", encoder.unrelated_cosine)
 
     def _opened(self, encoder: Encoder, reader: Reader) -> VectorCache:
         space, generation = encoder.space, reader.generation
@@ -47,6 +83,11 @@ class Dense:
         else:
             self._cache.refresh()
         return self._cache
+
+
+def _nearest(cache: VectorCache, vector: Vectors, limit: int, where: VectorFilter | None) -> Pairs:
+    ids, cosines = cache.search(vector, limit, where)
+    return list(zip(ids.tolist(), cosines.tolist(), strict=True))
 
 
 def _filter(scope: Scope, reader: Reader) -> VectorFilter | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 
 from agent_raw_rag.lexical.terms import terms
 from agent_raw_rag.search.budget import Fitted, Line, fit, line
-from agent_raw_rag.search.result import Passage, Scores, TurnRef
+from agent_raw_rag.search.result import Explained, Folded, Passage, Scores, TurnRef
 from agent_raw_rag.search.zone import shown
 from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.rows import ChunkRow, SessionRow, ShownTurn
@@ -19,6 +19,8 @@ LEAST_TOKENS = 240
 """What every further passage is sure of before one may take more than its share."""
 ANCHOR_CHARS = 20_000
 """So much of a turn is looked at to tell which one a hit is about."""
+GAP_MS = 4 * 3_600_000
+"""A longer pause ends a passage. Midnight does not: people work past it."""
 FRAME_TOKENS = 120
 """What a passage's header costs."""
 
@@ -31,6 +33,8 @@ class Hit:
     rank: int
     ranked_by: str
     scores: Scores
+    explain: list[Explained] = field(default_factory=list)
+    also: list[Folded] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +85,27 @@ def _drafts(hits: Sequence[Hit], wanted: set[str], how: Expansion, reader: Reade
         turns = reader.turns(hit.chunk.session_id, hit.chunk.first_turn, hit.chunk.last_turn)
         if how.once and how.whole_turns:
             turns = [turn for turn in turns if (turn.session_id, turn.ordinal) not in taken]
-            taken.update((turn.session_id, turn.ordinal) for turn in turns)
         if turns:
-            drafts.append(_Draft(hit, turns, _anchor(turns, wanted)))
+            draft = _Draft(hit, turns, _anchor(turns, wanted))
+            if how.whole_turns:
+                _keep_together(draft)
+            taken.update((turn.session_id, turn.ordinal) for turn in draft.turns)
+            drafts.append(draft)
     return drafts
+
+
+def _keep_together(draft: _Draft) -> None:
+    """Leave out the turns that hours part from the turn that was hit: a passage stands at one place in the order of time."""
+    turns, first, last = draft.turns, draft.anchor, draft.anchor
+    while first > 0 and not _parted(turns[first - 1], turns[first]):
+        first -= 1
+    while last + 1 < len(turns) and not _parted(turns[last], turns[last + 1]):
+        last += 1
+    draft.turns, draft.anchor = turns[first : last + 1], draft.anchor - first
+
+
+def _parted(one: ShownTurn, other: ShownTurn) -> bool:
+    return one.time is not None and other.time is not None and abs(other.time - one.time) > GAP_MS
 
 
 def _anchor(turns: list[ShownTurn], wanted: set[str]) -> int:
@@ -123,7 +144,7 @@ def _passage(draft: _Draft, sessions: dict[int, SessionRow], zone: tzinfo, resum
         turn=anchor.turn, exchange=anchor.exchange, role=anchor.role, time=anchor.time, source=anchor.source,
         source_gone=anchor.source_gone, record_ids=anchor.record_ids, bytes=anchor.bytes, abandoned=anchor.abandoned,
         ranked_by=draft.hit.ranked_by, scores=draft.hit.scores, text=fitted.text, tokens=fitted.tokens,
-        truncated=fitted.truncated, resume=resume(session), turns=refs,
+        truncated=fitted.truncated, resume=resume(session), turns=refs, explain=draft.hit.explain, also=draft.hit.also,
     )  # fmt: skip
 
 

@@ -1,101 +1,67 @@
-"""Arrow 8: query -> hits -> passages. Filter, rank coarsely by words and by vectors, fuse, rerank, abstain, expand.
+"""Arrow 8: query -> hits -> passages. One ranking goes through the stages, each a module of its own.
 
+words, vectors -> fuse -> neighbours -> time words -> phrases -> cut -> near-duplicates -> abstain -> rerank -> recency.
+A score over what the stages found would stand before the cut, where every candidate's chunk and trace is known.
 Every stage that did not take part is named in the answer, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import tzinfo
-from typing import Protocol
+import time
+from collections.abc import Callable
+from datetime import datetime, tzinfo
 
 from agent_raw_rag.encode.base import Encoder, Reranker
-from agent_raw_rag.lexical.queries import QueryTerm, query_terms
-from agent_raw_rag.lexical.terms import is_dense
+from agent_raw_rag.errors import ModelError
+from agent_raw_rag.search.abstain import abstain
 from agent_raw_rag.search.dense import Dense
-from agent_raw_rag.search.expand import Expansion, Hit, Resume, expand
+from agent_raw_rag.search.expand import Expansion, Resume, expand
 from agent_raw_rag.search.fuse import fuse
-from agent_raw_rag.search.result import Scores, SearchResult
+from agent_raw_rag.search.hits import hits_of
+from agent_raw_rag.search.near_duplicates import fold_near_duplicates
+from agent_raw_rag.search.neighbours import heed_neighbours
+from agent_raw_rag.search.phrases import heed_phrases
+from agent_raw_rag.search.question import Question, question
+from agent_raw_rag.search.ranking import Ranking
+from agent_raw_rag.search.recency import newest_first
+from agent_raw_rag.search.rerank import Limits, Pace, rerank
+from agent_raw_rag.search.result import SearchResult
+from agent_raw_rag.search.settings import SWITCHES, FunnelSettings
+from agent_raw_rag.search.time_words import prefer_times
+from agent_raw_rag.search.turns import RankedTurn, turns_of
 from agent_raw_rag.search.words import Words
+from agent_raw_rag.search.zone import SYSTEM_ZONE
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.rows import ChunkRow
-
-LEAST_COVERAGE = 0.1
-"""Of the query's idf, in the best hits: less, and no near neighbour either, means that nothing here is about it."""
-LEAST_COSINE = 0.56
-"""bge-small puts unrelated texts at 0.4 to 0.6, and nine in ten of LoCoMo's questions this near to some window (report 004)."""
-LEAST_COSINE_ALONE = 0.65
-"""The same for a query none of whose words occurs anywhere: letters without sense come as near as 0.635 (report 003)."""
-
-RERANK_THRESHOLD = 0.5
-"""Hits whose rerank score is a probability below this are dropped,"""
-RERANK_FALLBACK = 3
-"""but so many stay if all are."""
-
-
-class FunnelSettings(Protocol):
-    """What the funnel asks of the settings."""
-
-    @property
-    def candidates(self) -> int:
-        """Chunks that the coarse ranking keeps."""
-        ...
-
-    @property
-    def dense_weight(self) -> float:
-        """Share of the dense score."""
-        ...
-
-    @property
-    def time_order(self) -> bool:
-        """Oldest first."""
-        ...
-
-    @property
-    def whole_turns(self) -> bool:
-        """Expand to turns."""
-        ...
-
-    @property
-    def once(self) -> bool:
-        """Each turn once."""
-        ...
-
-
-@dataclass(slots=True)
-class Ranking:
-    """Candidates, best first, with what each stage said of them."""
-
-    order: list[tuple[int, float]]
-    lexical: dict[int, float] = field(default_factory=dict)
-    dense: dict[int, float] = field(default_factory=dict)
-    rerank: dict[int, float] = field(default_factory=dict)
-    stages: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 class Funnel:
     """The ranking stages over one store."""
 
     def __init__(
-        self, home: str, reader: Callable[[], Reader], encoder: Callable[[], Encoder | None],
-        settings: FunnelSettings, reranker: Reranker | None = None,
+        self, home: str, reader: Callable[[], Reader], encoder: Callable[[], Encoder | None], settings: FunnelSettings,
+        reranker: Callable[[], Reranker | None] = lambda: None,
+        now: Callable[[], datetime] = lambda: datetime.now(SYSTEM_ZONE),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
+        """``now`` carries the user's zone, for the times that a query names; ``clock`` gives seconds, for the rerank budget."""
         self.reader = reader
         self.settings = settings
         self.reranker = reranker
+        self.now = now
+        self.clock = clock
         self.words = Words(home)
         self.dense = Dense(home, encoder)
+        self.paces: dict[str, Pace] = {}
 
     def search(
         self, query: str, scope: Scope, *, top_k: int, max_tokens: int, zone: tzinfo, resume: Resume
     ) -> SearchResult:
         """The passages that answer a query, within a token budget; none if nothing is relevant."""
         reader = self.reader()
-        ranking, chunks = self.rank(query, scope, reader)
-        hits = self._hits(ranking, chunks, top_k)
+        ranking, _ = self.rank(query, scope, reader)
         how = Expansion(max_tokens, self.settings.whole_turns, self.settings.once, self.settings.time_order)
+        hits = hits_of(ranking, top_k, reader, zone)
         passages, left_out = expand(hits, query, how, reader, zone, resume)
         notes = [*ranking.notes]
         if left_out:
@@ -107,57 +73,79 @@ class Funnel:
 
     def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
-        terms = query_terms(query)
-        ranking = self._coarse(query, terms, scope, reader)
-        chunks = reader.chunks(chunk_id for chunk_id, _ in ranking.order)
-        ranking.order = [pair for pair in ranking.order if pair[0] in chunks]
-        self._abstain(terms, ranking, chunks)
-        self._rerank(query, ranking, chunks)
-        return ranking, chunks
+        ranking, on = Ranking(), self.settings
+        asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
+        self._look(asked, scope, reader, ranking)
+        self._fuse(ranking, reader)
+        if on.neighbours:
+            heed_neighbours(ranking)
+        prefer_times(asked.times, asked.silent, ranking)
+        heed_phrases(asked.phrases, ranking)
+        self._cut(asked, ranking)
+        if on.recency:
+            newest_first(ranking)  # of copies that score alike the newest is to stand for the others
+        if on.near_duplicates:
+            fold_near_duplicates({term.text for term in asked.terms}, ranking)
+        abstain(ranking, lambda text: self.words.coverage(asked.telling, text), by_words=on.lexical)
+        ranking.coarse = dict(ranking.order)
+        self._rerank(asked, ranking)
+        if on.recency:
+            newest_first(ranking)
+        off = [name for name in SWITCHES if not getattr(on, name)]
+        if off:
+            ranking.stages.append(f"switched off: {', '.join(off)}")
+        return ranking, ranking.chunks
 
-    # ------------------------------------------------------------ stages
+    def rank_turns(self, query: str, scope: Scope, reader: Reader, limit: int) -> list[RankedTurn]:
+        """(session row, turn number, score) of the turns in the ranked windows, best first."""
+        ranking, chunks = self.rank(query, scope, reader)
+        return turns_of(query, [(chunks[chunk_id], score) for chunk_id, score in ranking.order], reader, limit)
 
-    def _coarse(self, query: str, terms: list[QueryTerm], scope: Scope, reader: Reader) -> Ranking:
-        limit = self.settings.candidates
-        lexical, notes = self.words.search(terms, scope, reader, limit)
-        said = [f"lexical: {len(lexical)} of at most {limit}"]
-        dense, why = self.dense.search(query, scope, reader, limit) if _has_words(terms) else ([], _NO_ENGLISH)
-        said.append(f"dense: {len(dense)} of at most {limit}" if dense else f"dense: skipped, {why}")
-        fused = fuse(lexical, dense, self.settings.dense_weight)[:limit]
-        return Ranking(fused, dict(lexical), dict(dense), stages=said, notes=notes)
+    # ------------------------------------------------------------ stages that need more than the ranking
 
-    def _abstain(self, terms: list[QueryTerm], ranking: Ranking, chunks: dict[int, ChunkRow]) -> None:
-        """Empty the ranking if its best candidates share neither the query's telling words nor its sense."""
-        by_words = sorted(ranking.lexical.items(), key=lambda pair: -pair[1])
-        best = [chunks[chunk_id].text for chunk_id, _ in (*ranking.order[:3], *by_words[:3]) if chunk_id in chunks]
-        covered = max((self.words.coverage(terms, text) for text in best), default=0.0)
-        near = max(ranking.dense.values(), default=0.0)
-        if covered < LEAST_COVERAGE and near < (LEAST_COSINE if ranking.lexical else LEAST_COSINE_ALONE):
-            ranking.order = []
+    def _look(self, asked: Question, scope: Scope, reader: Reader, ranking: Ranking) -> None:
+        """The two coarse rankings, each of bounded width."""
+        limit, on = self.settings.candidates, self.settings
+        parts = [stretch.within(scope) for stretch in asked.times]
+        if on.lexical:
+            words, ranking.notes = self.words.search(asked.terms, scope, reader, limit, parts)
+            ranking.lexical = dict(words)
+            ranking.saw("words", words)
+            ranking.stages.append(f"lexical: {len(words)} of at most {limit}")
+        if on.dense:
+            near = self.dense.search(asked.text, scope, reader, limit, parts, has_words=asked.has_words)
+            ranking.dense, ranking.unrelated = dict(near.hits), near.unrelated
+            ranking.saw("vectors", near.hits)
+            found = f"dense: {len(near.hits)} of at most {limit}" if near.hits else f"dense: skipped, {near.why}"
+            ranking.stages.append(found)
 
-    def _rerank(self, query: str, ranking: Ranking, chunks: dict[int, ChunkRow]) -> None:
-        if self.reranker is None:
-            ranking.stages.append("rerank: skipped, no reranker is installed")
+    def _fuse(self, ranking: Ranking, reader: Reader) -> None:
+        """One order of both; what a derived file still has and the store has no more is left out."""
+        fused = fuse(list(ranking.lexical.items()), list(ranking.dense.items()), self.settings.dense_weight)
+        ranking.chunks = reader.chunks(chunk_id for chunk_id, _ in fused)
+        ranking.reorder("fuse", [pair for pair in fused if pair[0] in ranking.chunks])
+
+    def _cut(self, asked: Question, ranking: Ranking) -> None:
+        """The best candidates of both rankings, and of the rest what was said in a time that was named."""
+        best, rest = ranking.order[: self.settings.candidates], ranking.order[self.settings.candidates :]
+        ranking.order = [*best, *(pair for pair in rest if asked.in_time(ranking.chunks[pair[0]]))]
+
+    def _rerank(self, asked: Question, ranking: Ranking) -> None:
+        on = self.settings
+        if not on.rerank_budget_ms:
+            ranking.stages.append("rerank: skipped, switched off")
             return
-        ids = [chunk_id for chunk_id, _ in ranking.order]
-        scores = self.reranker.score(query, [chunks[chunk_id].text for chunk_id in ids])
-        ranking.rerank = dict(zip(ids, scores, strict=True))
-        by_score = sorted(ranking.order, key=lambda pair: (-ranking.rerank[pair[0]], -pair[1], pair[0]))
-        if self.reranker.is_probability:
-            likely = [pair for pair in by_score if ranking.rerank[pair[0]] >= RERANK_THRESHOLD]
-            by_score = likely or by_score[:RERANK_FALLBACK]
-        ranking.order = by_score
-        ranking.stages.append(f"rerank: {len(ids)} by {self.reranker.name}")
-
-    def _hits(self, ranking: Ranking, chunks: dict[int, ChunkRow], top_k: int) -> list[Hit]:
-        hits = []
-        for rank, (chunk_id, score) in enumerate(ranking.order[:top_k], start=1):
-            scores = Scores(
-                round(score, 4), ranking.lexical.get(chunk_id), _rounded(ranking.dense.get(chunk_id)),
-                _rounded(ranking.rerank.get(chunk_id)),
-            )  # fmt: skip
-            hits.append(Hit(chunks[chunk_id], rank, _ranked_by(scores), scores))
-        return hits
+        try:
+            reranker = self.reranker()
+        except ModelError as error:
+            ranking.stages.append(f"rerank: skipped, {error}")
+            return
+        if reranker is None:
+            ranking.stages.append("rerank: skipped, no reranker is installed")
+        elif ranking.order:
+            limits = Limits(on.rerank_budget_ms, on.rerank_threshold, on.rerank_fallback)
+            pace = self.paces.setdefault(reranker.name, Pace())
+            rerank(asked.text, ranking, reranker, limits, pace, self.clock)
 
 
 def _why_nothing(reader: Reader, scope: Scope) -> str:
@@ -176,23 +164,3 @@ SHOWN_QUERY = 500
 
 def _short(query: str) -> str:
     return query if len(query) <= SHOWN_QUERY else f"{query[:SHOWN_QUERY]}…"
-
-
-_NO_ENGLISH = "the embedded model reads English only and the query is in another script"
-
-
-def _has_words(terms: Sequence[QueryTerm]) -> bool:
-    """Whether at least half of a query's terms are words of an alphabet. A query without terms counts as one."""
-    return 2 * sum(is_dense(term.text) is not None for term in terms) <= len(terms)
-
-
-def _ranked_by(scores: Scores) -> str:
-    if scores.rerank is not None:
-        return "rerank"
-    if scores.lexical is not None and scores.dense is not None:
-        return "fusion"
-    return "lexical" if scores.lexical is not None else "dense"
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 4)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent_raw_rag.search.ranking import in_order
+
 Ranked = Sequence[tuple[int, float]]
 DENSE_WEIGHT = 0.55
 
@@ -21,7 +23,7 @@ def fuse(lexical: Ranked, dense: Ranked, dense_weight: float = DENSE_WEIGHT) -> 
         scores[chunk_id] = weight * score / best if best > 0 else 0.0
     for chunk_id, score in stretched(dense):
         scores[chunk_id] = scores.get(chunk_id, 0.0) + (dense_weight if lexical else 1.0) * score
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return in_order(list(scores.items()))
 
 
 def stretched(dense: Ranked) -> list[tuple[int, float]]:

@@ -35,6 +35,26 @@ class Scores:
 
 
 @dataclass
+class Explained:
+    """What one stage of the funnel said of a hit."""
+
+    stage: str
+    rank: int
+    """Its place after the stage, from 1."""
+    score: float
+
+
+@dataclass
+class Folded:
+    """A window that says the same as a hit, and was folded into it."""
+
+    session: str
+    first_turn: int
+    last_turn: int
+    time: str | None
+
+
+@dataclass
 class Passage:
     """A hit expanded to whole turns. ``turn`` … ``bytes`` are of the turn that matches best; ``turns`` has them all."""
 
@@ -62,6 +82,9 @@ class Passage:
     truncated: bool
     resume: str | None
     turns: list[TurnRef] = field(default_factory=list)
+    explain: list[Explained] = field(default_factory=list)
+    also: list[Folded] = field(default_factory=list)
+    """Near-duplicates of the hit, elsewhere."""
 
 
 @dataclass
@@ -77,6 +100,9 @@ class SearchResult:
     projects: list[str] = field(default_factory=list)
     """Projects that exist, given when the answer is empty."""
 
-    def as_json(self) -> dict[str, Any]:
-        """JSON values only."""
-        return asdict(self)
+    def as_json(self, *, explain: bool = False) -> dict[str, Any]:
+        """JSON values only. ``explain``: each passage's ranks and scores, stage by stage, too."""
+        content = asdict(self)
+        for passage in content["passages"] if not explain else ():
+            del passage["explain"]
+        return content

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent_raw_rag.derived import lexical_doc, lexical_filter, lexical_folder
 from agent_raw_rag.lexical.index import LexicalIndex
 from agent_raw_rag.lexical.queries import QueryTerm
+from agent_raw_rag.search.ranking import Pairs, merged, share_of
 from agent_raw_rag.store.reader import Reader, Scope
 
 MOST_PENDING = 5000
@@ -29,9 +32,11 @@ class Words:
         return self._index
 
     def search(
-        self, terms: list[QueryTerm], scope: Scope, reader: Reader, limit: int
-    ) -> tuple[list[tuple[int, float]], list[str]]:
+        self, terms: list[QueryTerm], scope: Scope, reader: Reader, limit: int, also: Sequence[Scope] = ()
+    ) -> tuple[Pairs, list[str]]:
         """(chunk id, BM25 score), best first, and what the caller should know.
+
+        ``also``: parts of the scope that get a quarter of the limit for themselves, so that none of them goes without.
 
         Raises:
             StoreError: the index is damaged in a way that only shows now.
@@ -39,6 +44,8 @@ class Words:
         index = self.index(reader)
         pending = [lexical_doc(facts) for facts in reader.chunks_after(index.high_water, MOST_PENDING)]
         hits = index.search(terms, lexical_filter(scope), limit, pending)
+        for part in also:
+            hits = merged(hits, index.search(terms, lexical_filter(part), share_of(limit), pending))
         notes = []
         if len(pending) == MOST_PENDING:
             notes.append("The lexical index lags behind; `raw-rag-ingest` brings it up.")

@@ -1,7 +1,8 @@
 """What the tools give as structured content: the result objects, without what would cost a model more than it is worth.
 
 Many hosts show a model the structured content and not the text, so both keep to the budget. Left out are a passage's list of
-turns (``raw_rag_context`` gives them) and most record ids of a turn that has hundreds; ``--json`` of the commands has all.
+turns (``raw_rag_context`` gives them), its near-duplicates and most record ids of a turn that has hundreds; ``--json`` of the
+commands has all.
 
 Plain typed dicts: the MCP layer makes the output schemas from them and checks every answer against them.
 """
@@ -127,7 +128,7 @@ def turns(result: TurnsResult, next_offset: int | None = None) -> dict[str, Any]
 
 
 def _passage(passage: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in passage.items() if key not in ("turns", "tokens")}
+    kept = {key: value for key, value in passage.items() if key not in ("turns", "tokens", "also")}
     scores = {stage: round(score, 3) for stage, score in passage["scores"].items() if score is not None}
     return _with_few_ids({**kept, "scores": scores})
 

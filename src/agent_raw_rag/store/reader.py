@@ -141,6 +141,13 @@ class Reader:
             return None
         return [row[0] for row in self.connection.execute(f"SELECT s.id FROM sessions s WHERE {where}", values)]
 
+    def was_active(self, scope: Scope) -> bool:
+        """Whether a session of the scope had begun and had not ended in the scope's stretch of time. Roles are not looked at."""
+        where, values = session_conditions(scope)
+        when, times = time_conditions(scope, "s.started", "s.last")
+        sql = f"SELECT 1 FROM sessions s WHERE {where} AND {when} LIMIT 1"
+        return self.connection.execute(sql, (*values, *times)).fetchone() is not None
+
     def projects(self) -> list[tuple[str, int, Millis | None]]:
         """(project, sessions with a live turn, time of the last turn), newest first."""
         rows = self.connection.execute(

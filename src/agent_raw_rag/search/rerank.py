@@ -1,0 +1,155 @@
+"""Reranking under a hard time budget: the pool shrinks to what fits, as measured on this machine.
+
+Candidates go to the reranker best first, in slices, and a slice is only sent if it is expected to be done in time. What one
+passage costs is remembered per reranker. An answer says how many were reranked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agent_raw_rag.encode.base import Reranker
+from agent_raw_rag.errors import ModelError
+from agent_raw_rag.search.ranking import Pairs, Ranking, in_order
+
+FIRST_SLICE = 4
+SLICE = 16
+"""Passages a call at most: enough to fill a batch, few enough that one wrong guess costs little."""
+HEADROOM = 0.8
+"""Of the time left that a slice is given: passages differ in length."""
+LATEST_SHARE = 0.3
+"""Of the newest measurement in the moving average."""
+JUDGED_ENOUGH = 15
+"""If so many of the best were found unlikely and none likely, those behind them are not to be trusted either."""
+LEAST_LIKELY = 0.05
+"""Below this a hit does not stay even where all are below the threshold: then nothing here answers the query."""
+RERANK_SHARE = 0.5
+"""Of a score that is no probability in the final score; the rest is the coarse score. Both scaled to 0 … 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the settings say."""
+
+    budget_ms: float
+    threshold: float
+    fallback: int
+
+
+@dataclass(slots=True)
+class Pace:
+    """What a passage costs with one reranker, as measured. None: not known yet."""
+
+    passage_ms: float | None = None
+    is_loaded: bool = False
+    """The first call loads the model, and says nothing about the next one."""
+
+    def fitting(self, left_ms: float) -> int:
+        """How many passages a next slice may have."""
+        if left_ms <= 0:
+            return 0
+        if not self.is_loaded:
+            return 1
+        if self.passage_ms is None:
+            return FIRST_SLICE
+        return min(SLICE, int(HEADROOM * left_ms / max(self.passage_ms, 1e-6)))
+
+    def took(self, passages: int, ms: float) -> None:
+        """Remember a call."""
+        if not self.is_loaded:
+            self.is_loaded = True
+            return
+        latest = ms / passages
+        known = self.passage_ms
+        self.passage_ms = latest if known is None else known + LATEST_SHARE * (latest - known)
+
+    def forget_a_little(self) -> None:
+        """Not even one passage fitted: perhaps that was a bad moment. After some such queries it is tried again."""
+        if self.passage_ms is not None:
+            self.passage_ms /= 2
+
+
+def rerank(
+    query: str, ranking: Ranking, reranker: Reranker, limits: Limits, pace: Pace, clock: Callable[[], float]
+) -> None:
+    """Rerank as many candidates as the budget allows. ``clock`` gives seconds.
+
+    A reranker that fails leaves the coarse order as it is, and the answer says so.
+    """
+    ids = [chunk_id for chunk_id, _ in ranking.order]
+    texts = [ranking.chunks[chunk_id].text for chunk_id in ids]
+    try:
+        scores = _within_budget(query, texts, reranker, limits.budget_ms, pace, clock)
+    except ModelError as error:
+        ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")
+        return
+    ranking.rerank = dict(zip(ids, scores, strict=False))
+    said = f"rerank: reranked {len(scores)} of {len(ids)} by {reranker.name} within {limits.budget_ms:.0f} ms"
+    ranking.stages.append(said)
+    if not scores:
+        return
+    if reranker.is_probability:
+        ranking.reorder("rerank", by_probability(ranking.order, ranking.rerank, limits))
+    else:
+        ranking.reorder("rerank", mixed(ranking.order, ranking.rerank))
+
+
+def by_probability(coarse: Pairs, scores: dict[int, float], limits: Limits) -> Pairs:
+    """The likely ones, best first, then those that were not looked at, in their coarse order.
+
+    If none is likely, the best few that are not out of the question stay.
+    """
+    known = sorted(
+        ((scores[pair[0]], pair) for pair in coarse if pair[0] in scores),
+        key=lambda one: (-one[0], -one[1][1], one[1][0]),
+    )
+    judged = [(pair[0], score) for score, pair in known]
+    unknown = [pair for pair in coarse if pair[0] not in scores]
+    likely = [pair for pair in judged if pair[1] >= limits.threshold]
+    if likely:
+        return [*likely, *unknown]
+    left = [pair for pair in judged if pair[1] >= LEAST_LIKELY][: limits.fallback]
+    return left if len(judged) >= JUDGED_ENOUGH else [*left, *unknown]
+
+
+def mixed(coarse: Pairs, scores: dict[int, float], share: float = RERANK_SHARE) -> Pairs:
+    """Coarse and rerank scores in one, best first; what was not reranked counts as the worst that was."""
+    coarse_scale = _scale([score for _, score in coarse])
+    rerank_scale = _scale(list(scores.values()))
+    return in_order([
+        (chunk_id, (1 - share) * coarse_scale(score) + share * (rerank_scale(scores[chunk_id]) if chunk_id in scores else 0))
+        for chunk_id, score in coarse
+    ])  # fmt: skip
+
+
+def _scale(scores: Sequence[float]) -> Callable[[float], float]:
+    """Scores -> 0 for the worst to 1 for the best; all 1 if they are equal."""
+    low, span = min(scores), max(scores) - min(scores)
+    return lambda score: (score - low) / span if span > 0 else 1.0
+
+
+def _within_budget(
+    query: str, texts: Sequence[str], reranker: Reranker, budget_ms: float, pace: Pace, clock: Callable[[], float]
+) -> list[float]:
+    """Scores of the first texts, as many as fit."""
+    scores: list[float] = []
+    begun = clock()
+    while len(scores) < len(texts):
+        before = clock()
+        count = pace.fitting(budget_ms - 1000 * (before - begun))
+        part = texts[len(scores) : len(scores) + count]
+        if not part:
+            break
+        scores += _checked(reranker.score(query, part), len(part), reranker.name)
+        pace.took(len(part), 1000 * (clock() - before))
+    if texts and not scores:
+        pace.forget_a_little()
+    return scores
+
+
+def _checked(scores: list[float], wanted: int, name: str) -> list[float]:
+    if len(scores) != wanted or not all(map(math.isfinite, scores)):
+        raise ModelError(f"The reranker {name} gave no score for each passage.")
+    return scores
