@@ -109,6 +109,11 @@ class Reader:
         rows = self._by_ids(f"SELECT {_SESSION} FROM sessions s WHERE s.id IN ({{}})", session_ids)
         return {row["id"]: _session(row) for row in rows}
 
+    def source_path(self, source_id: int | None) -> str | None:
+        """Where a source lies, or lay."""
+        row = self.connection.execute("SELECT path FROM sources WHERE id = ?", (source_id,)).fetchone()
+        return row[0] if row else None
+
     def fork_owner(self, session_id: int) -> str | None:
         """Native id of the session that owns the first turn this one only copies: what it was forked from."""
         row = self.connection.execute(
