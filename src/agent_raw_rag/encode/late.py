@@ -1,0 +1,47 @@
+"""Token states: text -> one vector a token, for rankers that compare a question with a passage word by word.
+
+"Late interaction" after Khattab and Zaharia 2020 (ColBERT); here over an encoder that was trained for single vectors only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent_raw_rag.encode.base import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStates:
+    """The tokens of one text, without the marks that a model puts around them."""
+
+    vectors: Vectors
+    """[n, dim], rows of length 1; n is 0 for a text without tokens."""
+    spans: NDArray[np.int32]
+    """[n, 2]: where each token begins and ends in the text, in characters."""
+
+
+class TokenEncoder(Protocol):
+    """A text -> its token states. The same text gives the same states, whatever was encoded before it."""
+
+    def token_states(self, text: str) -> TokenStates:
+        """Of a passage; what lies beyond the model's limit is not seen.
+
+        Raises:
+            ModelError: the model is missing or damaged.
+        """
+        ...
+
+    def query_states(self, text: str) -> TokenStates:
+        """Of a query, encoded behind the space's instruction, whose own tokens are left out. Raises as ``token_states``."""
+        ...
+
+
+def of_length_one(states: Vectors) -> Vectors:
+    """[n, dim] with every row scaled to length 1; a row of zeros stays."""
+    lengths = np.linalg.norm(states, axis=1, keepdims=True)
+    scaled: Vectors = states / np.maximum(lengths, np.float32(1e-12))
+    return scaled
