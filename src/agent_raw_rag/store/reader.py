@@ -181,6 +181,15 @@ class Reader:
         )
         return [_shown(row) for row in rows]
 
+    def line_heads(self, session_id: int, first: int, last: int, chars: int) -> list[tuple[int, Role, str]]:
+        """(number, speaker, beginning of the text) of live turns. A turn may be megabytes long, and only its head is wanted."""
+        rows = self.connection.execute(
+            """SELECT ordinal, role, substr(text, 1, ?) FROM turns
+               WHERE session_id = ? AND ordinal BETWEEN ? AND ? AND status = 0 ORDER BY ordinal""",
+            (chars, session_id, first, last),
+        )
+        return [(ordinal, Role(role), text) for ordinal, role, text in rows]
+
     def recent(self, scope: Scope, limit: int) -> list[ShownTurn]:
         """The last live turns of a scope by their own time, oldest first. Turns without a time count by their neighbours'."""
         where, values = session_conditions(scope)
