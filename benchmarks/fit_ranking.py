@@ -28,13 +28,12 @@ from pools import Pool, folder, locomo, pools
 from agent_raw_rag.search.features import Features
 from agent_raw_rag.search.learned import POOLED, Weights, only, pooled_pieces, score, spliced
 
-WORDS = Weights(
-    dict.fromkeys(("words_near", "covered", "named", "pairs", "asks", "answers", "length", "time", "number", "window_words", "window_sense"), 0.0),
-    dict.fromkeys(("sense", "covered", POOLED), 0.0),
-)  # fmt: skip
-STATES = Weights(
-    {**WORDS.pieces, "window_states": 0.0, "states": 0.0}, dict.fromkeys(("states", "best_states", POOLED), 0.0)
-)
+OF_PIECES = """
+    words_near covered named pairs asks answers length time number window_words window_sense
+"""
+WORDS = Weights(dict.fromkeys(OF_PIECES.split(), 0.0), dict.fromkeys(("sense", "covered", POOLED), 0.0))
+STATES = Weights({**WORDS.pieces, "window_states": 0.0, "states": 0.0}, dict.fromkeys(("best_states", POOLED), 0.0))
+"""Names only; the fit puts the numbers."""
 KS = (1, 5, 10, 15)
 CODING_SHARE = 0.5
 """What all coding questions weigh together, beside LoCoMo's half as 1."""

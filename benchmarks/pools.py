@@ -115,14 +115,14 @@ class Measured:
         self.chunks = {facts.chunk.id: facts.chunk for facts in self.store.reader.chunks_after(0, 1 << 40)}
         self.pieces = {number: self._pieces(chunk) for number, chunk in self.chunks.items()}
         texts = {chunk.text for chunk in self.chunks.values()}
-        texts |= {piece.said for row in self.pieces.values() for piece in row}
+        texts |= {piece.whole for row in self.pieces.values() for piece in row}
         new = sorted(texts - STATES.keys())
         with ThreadPoolExecutor(2) as workers:
             STATES.update(zip(new, workers.map(encoder().token_states, new), strict=True))
 
     def _pieces(self, chunk: Any) -> list[Piece]:
         turns = self.store.reader.turns(chunk.session_id, chunk.first_turn, chunk.last_turn)
-        lines = [(turn.ordinal, rendered(turn.role, CleanText(turn.text[:100]))) for turn in turns]
+        lines = [(turn.ordinal, rendered(turn.role, CleanText(turn.text))) for turn in turns]
         return pieces(chunk.text, lines)
 
     def pools(self, queries: Iterable[dict[str, Any]]) -> Iterator[Pool]:
@@ -149,7 +149,7 @@ class Measured:
         similar = lambda text: max_similarity(states, weights, STATES[text])  # noqa: E731
         late = with_states(
             words, np.array([similar(self.chunks[one].text) for one in order]),
-            np.array([similar(piece.said) for row in rows for piece in row]),
+            np.array([similar(piece.whole) for row in rows for piece in row]),
         )  # fmt: skip
         named = [
             self.id[self.chunks[one].session_id, piece.turn]

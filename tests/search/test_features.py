@@ -123,9 +123,9 @@ def test_a_weight_without_its_feature_counts_nothing() -> None:
     assert (scores.windows.tolist(), scores.pieces.tolist()) == ([1.0], [6.0])
 
 
-@given(st.lists(st.tuples(st.floats(-9, 9), st.none() | st.floats(-9, 9)), min_size=1, max_size=9))
+@given(st.lists(st.tuples(st.integers(-9, 9), st.none() | st.integers(-9, 9)), min_size=1, max_size=9))
 def test_what_was_reranked_comes_first_and_the_rest_keep_their_order(pairs: list) -> None:  # type: ignore[type-arg]
-    coarse = np.array([one for one, _ in pairs])
+    coarse = np.array([one for one, _ in pairs], dtype=float)
     kept = np.array([late is not None for _, late in pairs])
     late = np.array([late for _, late in pairs if late is not None], dtype=float)
     scores = spliced(coarse, late, kept)

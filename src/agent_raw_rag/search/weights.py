@@ -21,7 +21,6 @@ states         MaxSim of the piece by itself
 of a window
 sense          cosine, stretched over the pool
 covered        share of the query's idf that the window holds
-states         MaxSim of the window
 best_states    MaxSim of its best piece
 pieces         its pieces' scores in one (``learned.pooled_pieces``)
 =============  ==========================================================================================
@@ -32,13 +31,46 @@ from __future__ import annotations
 from agent_raw_rag.search.learned import Weights
 
 WORDS = Weights(
-    pieces={},
-    windows={},
+    pieces={
+        "words_near": 2.24,
+        "covered": 1.72,
+        "named": 2.08,
+        "pairs": 1.28,
+        "asks": -0.35,
+        "answers": 0.36,
+        "length": 4.72,
+        "time": 1.92,
+        "number": 1.07,
+        "window_words": 2.88,
+        "window_sense": 3.26,
+    },
+    windows={
+        "sense": 0.87,
+        "covered": 1.93,
+        "pieces": 3.17,
+    },
 )
 """Before any token states are made: text and coarse scores only."""
 
 STATES = Weights(
-    pieces={},
-    windows={},
+    pieces={
+        "words_near": 1.76,
+        "covered": -0.93,
+        "named": 1.61,
+        "pairs": 0.62,
+        "asks": -0.43,
+        "answers": 0.37,
+        "length": 4.51,
+        "time": 1.92,
+        "number": 0.75,
+        "window_words": 1.59,
+        "window_sense": -0.89,
+        "window_states": 3.98,
+        "states": 2.28,
+    },
+    windows={
+        "best_states": 2.29,
+        "pieces": 3.15,
+    },
 )
 """With token states."""
