@@ -34,7 +34,7 @@ from agent_raw_rag.search.words import Words
 from agent_raw_rag.store.reader import Scope
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.stored import Stored
+from agent_raw_rag.evals.corpus import Stored
 
 CANDIDATES = 128
 Gold = list[set[str]]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -53,12 +53,29 @@ class TokenEncoder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The wish for late interaction: with the encoder that ranks where it can give token states, else with this one."""
+
+    other: Callable[[], TokenEncoder]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return "late interaction with the embedded model"
+
+    def over(self, encoder: object) -> LateReader:
+        """The reader. Raises ModelError."""
+        return LateReader(encoder if isinstance(encoder, TokenEncoder) else self.other())
+
+
 class LateReader:
-    """Late interaction over an encoder that is loaded anyway: two texts at a time."""
+    """Late interaction over one encoder, two texts at a time, each text once."""
 
     def __init__(self, encoder: TokenEncoder, workers: int = 2) -> None:
         self._encoder = encoder
         self._workers = workers
+        self._known: dict[str, TokenStates] = {}
 
     @property
     def name(self) -> str:
@@ -74,12 +91,12 @@ class LateReader:
         """Of a query. Raises ModelError."""
         return self._encoder.query_states(text)
 
-    def all_states(self, texts: Sequence[str]) -> list[TokenStates]:
-        """Of passages, in their order. Raises ModelError."""
-        if len(texts) < 2:
-            return [self._encoder.token_states(text) for text in texts]
+    def passages(self, texts: Iterable[str]) -> Mapping[str, TokenStates]:
+        """Text -> its states. Windows that overlap share turns, so many were asked for before. Raises ModelError."""
+        new = sorted(set(texts) - self._known.keys())
         with ThreadPoolExecutor(self._workers, thread_name_prefix="late") as pool:
-            return list(pool.map(self._encoder.token_states, texts))
+            self._known.update(zip(new, pool.map(self._encoder.token_states, new), strict=True))
+        return self._known
 
 
 def of_length_one(states: Vectors) -> Vectors:

@@ -16,10 +16,9 @@ from agent_raw_rag.chunker import rendered
 from agent_raw_rag.models import CleanText
 from agent_raw_rag.search.asked import Asked
 from agent_raw_rag.search.features import Features, Window, measure
-from agent_raw_rag.search.learned import Scores, score
+from agent_raw_rag.search.learned import Scores
 from agent_raw_rag.search.pieces import WHOLE_CHARS, Piece, pieces
 from agent_raw_rag.search.ranking import Ranking
-from agent_raw_rag.search.weights import WORDS
 from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.rows import ChunkRow
 
@@ -49,13 +48,6 @@ def pool_of(ranking: Ranking, asked: Asked, reader: Reader) -> Pool:
         for chunk_id, row in zip(ids, found, strict=True)
     ]
     return Pool(ids, found, measure(windows, asked))
-
-
-def weigh(pool: Pool, ranking: Ranking) -> Scores:
-    """Order a ranking by the learned score over words and vectors. Returns the scores, for what comes after."""
-    scores = score(pool.features, WORDS)
-    place(pool, scores, ranking, "learned")
-    return scores
 
 
 def place(pool: Pool, scores: Scores, ranking: Ranking, stage: str) -> None:

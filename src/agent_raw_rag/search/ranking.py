@@ -76,7 +76,8 @@ class Ranking:
     def rebase(self, stage: str, scores: Mapping[int, float]) -> None:
         """Put better scores of 0 to 1 in the place of those that the order began with; what was added to those is added again."""
         pairs = [
-            (chunk_id, (scores[chunk_id] + self.gains.get(chunk_id, 0.0)) / (1 + self.most)) for chunk_id, _ in self.order
+            (chunk_id, (scores[chunk_id] + self.gains.get(chunk_id, 0.0)) / (1 + self.most))
+            for chunk_id, _ in self.order
         ]
         self.reorder(stage, in_order(pairs))
 

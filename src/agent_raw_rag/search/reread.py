@@ -7,7 +7,6 @@ What was not read again follows behind, in its coarse order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,40 +17,31 @@ from agent_raw_rag.search.learned import Scores, only, score, spliced, with_stat
 from agent_raw_rag.search.pool import Pool, place
 from agent_raw_rag.search.ranking import Ranking
 from agent_raw_rag.search.rerank import Pace, within_budget
+from agent_raw_rag.search.weigh import Telling, Weighed
 from agent_raw_rag.search.weights import STATES
 
 MOST = 40
 """Windows: more gain nothing (report 001)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """What an index says of words."""
-
-    idf: Callable[[str], float]
-    chunks: int
-
-
+Texts = tuple[str, list[str]]
+"""A window's, and its pieces'."""
 Similar = tuple[float, list[float]]
 """MaxSim of a window, and of each of its pieces."""
 
 
 def read_again(
-    query: str, ranking: Ranking, pool: Pool, coarse: Scores, late: LateReader, telling: Telling, budget_ms: float,
-    pace: Pace, clock: Callable[[], float],
+    query: str, ranking: Ranking, weighed: Weighed, late: LateReader, budget_ms: float, pace: Pace,
+    clock: Callable[[], float],
 ) -> None:  # fmt: skip
     """Order a ranking by the learned score with token states. A model that fails leaves it as it is, and the answer says so."""
+    pool = weighed.pool
     ids = [chunk_id for chunk_id, _ in ranking.order[:MOST]]
     where = {chunk_id: number for number, chunk_id in enumerate(pool.ids)}
     try:
-        similar = _similarities(query, late, telling)
-        read = within_budget(
-            lambda low, high: [
-                similar(ranking.chunks[one].text, [piece.whole for piece in pool.pieces[where[one]]])
-                for one in ids[low:high]
-            ],
-            len(ids), budget_ms, pace, clock,
-        )  # fmt: skip
+        texts = [(ranking.chunks[one].text, [piece.whole for piece in pool.pieces[where[one]]]) for one in ids]
+        similar = _similarities(query, late, weighed.telling)
+        read = within_budget(lambda low, high: similar(texts[low:high]), len(ids), budget_ms, pace, clock)
     except ModelError as error:
         ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")
         return
@@ -59,16 +49,17 @@ def read_again(
     ranking.stages.append(f"rerank: reranked {len(read)} of {count} by {late.name} within {budget_ms:.0f} ms")
     if read:
         ranking.rerank = {chunk_id: window for chunk_id, (window, _) in zip(ids, read, strict=False)}
-        place(pool, _scores(pool, coarse, dict(zip(ids, read, strict=False))), ranking, "rerank")
+        place(pool, _scores(pool, weighed.scores, dict(zip(ids, read, strict=False))), ranking, "rerank")
 
 
-def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[str, Sequence[str]], Similar]:
+def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts]], list[Similar]]:
     asked = late.query_states(query)
     weights = token_weights(query, asked.spans, telling.idf, telling.chunks)
 
-    def similar(window: str, pieces: Sequence[str]) -> Similar:
-        whole, *own = late.all_states([window, *pieces])
-        return max_similarity(asked, weights, whole), [max_similarity(asked, weights, one) for one in own]
+    def similar(windows: Sequence[Texts]) -> list[Similar]:
+        states = late.passages(text for window, pieces in windows for text in (window, *pieces))
+        near = {text: max_similarity(asked, weights, one) for text, one in states.items()}
+        return [(near[window], [near[piece] for piece in pieces]) for window, pieces in windows]
 
     return similar
 
