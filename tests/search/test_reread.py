@@ -112,7 +112,7 @@ def test_the_pool_shrinks_to_what_fits_into_the_budget(store: Stored, text_ms: i
 
 def test_what_was_not_read_again_stands_behind_in_its_coarse_order(store: Stored) -> None:
     encoder = Ticking(30)
-    ranking = rank(funnel(store, encoder, encoder, 1200), "who set the limit of the queue?")
+    ranking = rank(funnel(store, encoder, encoder, 1200, recency=False), "who set the limit of the queue?")
     places = [chunk_id in ranking.rerank for chunk_id, _ in ranking.order]
     assert 0 < sum(places) < len(places) and places == sorted(places, reverse=True)
     coarse = sorted(ranking.coarse, key=lambda chunk_id: -ranking.coarse[chunk_id])
