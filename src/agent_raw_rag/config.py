@@ -110,7 +110,7 @@ class _ModelSettings(_Section):
     key_variable: str = Field("", description="`http`: the environment variable that holds the key.")
     batch_texts: Annotated[int, Field(ge=1, le=4096)] = Field(32, description="`http`: texts in one request.")
     idle_seconds: Annotated[float, Field(ge=0)] = Field(
-        600.0, description="`mlx`: unused for so long, the model leaves memory; 0: never."
+        300.0, description="`mlx`: unused for so long, the model leaves memory; 0: never."
     )
 
     _takes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -177,8 +177,9 @@ class RerankerSettings(_ModelSettings):
 
     name: Literal["auto", "late", "mlx", "http", "overlap", "none"] = Field(
         "auto",
-        description="`auto`: `mlx` where its weights are present, else `late`. `late`: late interaction with the model in the "
-        "package. `mlx`: Qwen3-Reranker. `http`: a server. `none`: no reranking. `overlap`: for tests.",
+        description="`auto`: `mlx` where its weights are present, else `late` where the embedded model encodes. "
+        "`late`: late interaction with the model in the package. `mlx`: Qwen3-Reranker. `http`: a server. "
+        "`none`: no reranking. `overlap`: for tests.",
     )
     form: Literal["auto", "jina", "cohere", "vllm", "llamacpp", "tei"] = Field(
         "auto", description="`http`: whose form of `/rerank` the server speaks."

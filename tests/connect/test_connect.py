@@ -194,7 +194,8 @@ def installation(folder: Path, *programs: str, path: str = "") -> Installation:
     for name in programs:
         (folder / name).write_text("", "utf-8")
         (folder / name).chmod(0o755)
-    return Installation(str(folder.parent), str(folder), {"PATH": path, "RAW_RAG_LOG": "INFO", "OTHER": "1"})
+    environment = {"PATH": path, "RAW_RAG_LOG": "INFO", "RAW_RAG_KEY": "secret", "OTHER": "1"}
+    return Installation(str(folder.parent), str(folder), environment)
 
 
 def test_an_installed_program_is_named_by_its_path(tmp_path: Path) -> None:
@@ -222,6 +223,12 @@ def test_from_uvs_cache_it_is_started_by_uvx(tmp_path: Path, cache: str) -> None
 def test_a_missing_program_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(WiringError, match="uv tool install"):
         installation(tmp_path / "bin").server(None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no modes there")
+def test_the_home_folder_that_connecting_makes_is_its_owners_alone(home: Environment) -> None:
+    run(home, "connect", "pi")
+    assert Path(home["RAW_RAG_HOME"]).stat().st_mode & 0o777 == 0o700
 
 
 def test_a_damaged_journal_is_said_and_not_overwritten(home: Environment) -> None:

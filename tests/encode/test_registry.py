@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from importlib import import_module
+from typing import Any
 
 import pytest
 
+from agent_raw_rag.config import EncoderSettings, RerankerSettings
 from agent_raw_rag.encode.choice import Choice, choose_encoder
-from agent_raw_rag.encode.registry import encoder, reranker
+from agent_raw_rag.encode.registry import ENCODERS, RERANKERS, encoder, reranker
 from agent_raw_rag.errors import ModelError
 
 EMBEDDED, HASHING = Choice("embedded", {}), Choice("hashing", {"dim": 32})
@@ -33,6 +37,23 @@ def test_an_unknown_kind_is_an_error_that_lists_the_known_ones() -> None:
 def test_an_option_that_a_model_does_not_take_is_an_error() -> None:
     with pytest.raises(ModelError, match=r"'embedded' cannot be made.*colour"):
         encoder(Choice("embedded", {"colour": 1}), {})
+
+
+TAKEN = [
+    (section, row, kind, key)
+    for section, rows in ((EncoderSettings, ENCODERS), (RerankerSettings, RERANKERS))
+    for kind, keys in section._takes.items()
+    for key in keys
+    for row in (rows[kind],)
+    if key not in ("url", "model", "dim", "instruction")  # those have no default, or the model's own
+]
+
+
+@pytest.mark.parametrize(("section", "row", "kind", "key"), TAKEN, ids=lambda part: getattr(part, "__name__", part))
+def test_a_key_that_is_not_set_means_what_the_reference_says(section: Any, row: str, kind: str, key: str) -> None:
+    module, _, name = row.partition(":")
+    obeyed = inspect.signature(getattr(import_module(module), name)).parameters[key].default
+    assert section.model_fields[key].default == obeyed
 
 
 FLAGSHIP = Choice("mlx", {})

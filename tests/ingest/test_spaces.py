@@ -187,6 +187,30 @@ def test_a_text_that_the_model_refuses_for_good_holds_up_nothing(store: Stored) 
     assert len(cache) == store.chunks()
 
 
+class Unfit(Failing):
+    """An encoder that refuses every text."""
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        raise TextRefusedError("The inference server answered with status 400 (no such model).")
+
+
+def test_a_model_that_refuses_every_text_fills_nothing(store: Stored) -> None:
+    run(store, SMALL)
+    done = run(store, WIDE, made=lambda choice: Unfit(made(choice), 0) if choice == WIDE else made(choice))
+    assert "takes no text" in done.result.problem  # type: ignore[attr-defined]
+    assert state(store)[space(WIDE)] == (False, 0, store.chunks())
+    assert Spaces(store.connection).active_name() == space(SMALL)
+
+
+def test_vectors_of_a_model_that_took_the_others_place_do_not_count_as_the_searched_ones(store: Stored) -> None:
+    rests: list[float] = []
+    run(store, SMALL)
+    add(store, 2)
+    done = run(store, SMALL, made=lambda choice: made(WIDE), refill_share=0.25, pause=rests.append)
+    assert f"New chunks get no vector in {space(SMALL)}" in done.notes[0]
+    assert rests and Spaces(store.connection).active_name() == space(WIDE)
+
+
 class Odd:
     """An encoder whose vectors are not what its space says."""
 
@@ -234,9 +258,20 @@ def test_dropping_takes_a_kept_space_and_never_the_searched_one(store: Stored) -
     run(store, SMALL)
     run(store, WIDE)
     with pytest.raises(UsageError, match="is the space that is searched"):
-        drop_space(store.connection, space(WIDE))
+        drop_space(store.connection, store.home, space(WIDE))
     with pytest.raises(NotFoundError, match=r"no vector space 'nope'"):
-        drop_space(store.connection, "nope")
-    drop_space(store.connection, space(SMALL))
+        drop_space(store.connection, store.home, "nope")
+    drop_space(store.connection, store.home, space(SMALL))
     assert set(state(store)) == {space(WIDE)}
     assert store.connection.execute("SELECT count(DISTINCT space) FROM vectors").fetchone()[0] == 1
+
+
+def test_a_dropped_spaces_cache_goes_before_its_first_vector(store: Stored) -> None:
+    run(store, SMALL)
+    run(store, WIDE)
+    cache = Path(cache_file(store.home, space(SMALL)))
+    assert cache.exists()
+    there: list[bool] = []
+    store.connection.set_trace_callback(lambda sql: there.append(cache.exists()) if "DELETE" in sql else None)
+    drop_space(store.connection, store.home, space(SMALL))
+    assert there and not any(there)

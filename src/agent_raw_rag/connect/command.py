@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from agent_raw_rag.errors import WiringError
 
 SERVER, COMMANDS, PACKAGE = "agent-raw-rag-mcp", "raw-rag", "agent-raw-rag-mcp"
-OURS = "RAW_RAG_"
 _PATHS = ("RAW_RAG_HOME", "RAW_RAG_CONFIG", "RAW_RAG_DB_PATH")
+OURS = frozenset((*_PATHS, "RAW_RAG_LOG", "RAW_RAG_HOOK_MS"))
+"""By name, not by beginning: ``key_variable`` may name one that begins alike, and a key must not get into a file."""
 _EPHEMERAL = re.compile(r"[/\\](?:archive|environments|builds)-v\d+[/\\]")
 EPHEMERAL_NOTE = (
     f"This is run from uv's cache, which may be emptied: the entry says `uvx {PACKAGE}`. "
@@ -85,8 +86,8 @@ class Installation:
 
 
 def kept_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Our own variables as they are set now, with paths that mean the same from every folder."""
-    ours = {name: value for name, value in environment.items() if name.startswith(OURS) and value}
+    """The variables that we read, as they are set now, with paths that mean the same from every folder."""
+    ours = {name: value for name, value in environment.items() if name in OURS and value}
     return {name: _absolute(value) if name in _PATHS else value for name, value in sorted(ours.items())}
 
 

@@ -47,6 +47,7 @@ class Journal:
         else:
             self._records[path] = record
         text = json.dumps({name: asdict(one) for name, one in self._records.items()}, indent=1) + "\n"
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
         files.replace(files.read(self._path), text.encode())
 
     def bequeath(self, folders: list[str]) -> None:

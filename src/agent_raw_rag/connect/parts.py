@@ -122,9 +122,7 @@ class Server:
 
     def _updates(self, entry: Entry, old: Mapping[str, Any]) -> dict[str, object]:
         kept = old.get(entry.environment)
-        theirs = (
-            {name: one for name, one in kept.items() if not name.startswith(OURS)} if isinstance(kept, dict) else {}
-        )
+        theirs = {name: one for name, one in kept.items() if name not in OURS} if isinstance(kept, dict) else {}
         variables = {**theirs, **self.command.environment}
         updates = {**entry.head, **self._words(entry)}
         return {**updates, entry.environment: variables} if variables or kept else updates

@@ -88,7 +88,7 @@ class RememberingEncoder:
 
 
 class RememberingTokens(RememberingEncoder):
-    """The same for a ``TokenEncoder``: the states of a store's texts are kept as long as the store is asked."""
+    """The same for a ``TokenEncoder``: states of up to ``MOST_TEXTS`` texts are kept, so what reranking takes is not measured."""
 
     def __init__(self, model: Encoder) -> None:
         super().__init__(model)
@@ -96,11 +96,13 @@ class RememberingTokens(RememberingEncoder):
 
     def token_states(self, text: str) -> TokenStates:
         """The model's; see ``TokenEncoder``."""
-        if text not in self._states:
+        known = self._states.get(text)  # once: another thread may empty the rest at any moment
+        if known is None:
+            known = self._tokens().token_states(text)
             if len(self._states) >= MOST_TEXTS:
                 self._states.clear()
-            self._states[text] = self._tokens().token_states(text)
-        return self._states[text]
+            self._states[text] = known
+        return known
 
     def query_states(self, text: str) -> TokenStates:
         """The model's; see ``TokenEncoder``."""

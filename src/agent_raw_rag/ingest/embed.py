@@ -21,6 +21,8 @@ from agent_raw_rag.store.vectors import Missing, Vectors
 SLICE = 64
 """Texts that are encoded and stored together."""
 FEED_EVERY_SLICES = 32
+PROBE = "A text that any model takes."
+"""Encoded when a text is refused: a model that refuses this one too is set up wrongly, and the text is not to blame."""
 
 Gate = Callable[[], AbstractContextManager[None]]
 """What is held while the store or a cache is written: the writer's lock."""
@@ -110,5 +112,15 @@ class _Work:
         except TextRefusedError as error:
             if len(texts) > 1:
                 return [row for text in texts for row in self._rows([text])]
+            self._takes_texts()
             self.refused.append(str(error))
             return [no_vector(space.dim)]
+
+    def _takes_texts(self) -> None:
+        """Raise ModelError if the model takes no text at all: zeros in place of everything would count as a full space."""
+        try:
+            self.model.encode_passages([PROBE])
+        except TextRefusedError as error:
+            raise ModelError(
+                f"The model of {self.model.space.name} takes no text: {error.message}", hint=error.hint
+            ) from error

@@ -6,10 +6,13 @@ a vector. Until then new chunks go into both. The old space stays, to be gone ba
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from agent_raw_rag.derived import cache_file
 from agent_raw_rag.encode.base import Discovers, Encoder
 from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.errors import ModelError, NotFoundError, UsageError
@@ -45,9 +48,9 @@ class Embedding:
             return Embedded(kept.encoded, -1, str(error))
         active = self.spaces.active()
         if active is None or active.name == target:
-            return self._embed(choice, filling=False)
+            return self._embed(lambda: self.made(choice), filling=False)
         kept = self._keep_up(active)
-        filled = self._embed(choice, filling=True)
+        filled = self._embed(lambda: self.made(choice), filling=True)
         if filled.problem is None and filled.backlog == 0:
             self._switch(active.name, target)
         return Embedded(kept.encoded + filled.encoded, filled.backlog, filled.problem)
@@ -70,15 +73,26 @@ class Embedding:
         """New chunks into the space that is searched. It may be there no more: words find them all the same."""
         if active is None:
             return Embedded(0, 0, None)
-        done = self._embed(Choice(active.kind, active.options), filling=False)
+        done = self._embed(lambda: self._maker_of(active), filling=False)
         if done.problem is not None:
             self.notes.append(f"New chunks get no vector in {active.name}, which is searched: {done.problem}")
         return done
 
-    def _embed(self, choice: Choice, *, filling: bool) -> Embedded:
+    def _maker_of(self, space: SpaceRow) -> Encoder:
+        """The encoder that made a space.
+
+        Raises:
+            ModelError: it cannot be made, or another model is there by now, whose vectors belong elsewhere.
+        """
+        encoder = self.made(Choice(space.kind, space.options))
+        if encoder.space.name != space.name:
+            raise ModelError(f"{encoder.space.model} is there now, and did not make it.")
+        return encoder
+
+    def _embed(self, made: Callable[[], Encoder], *, filling: bool) -> Embedded:
         share = self.refill_share if filling else 1.0
         done = embed_backlog(
-            self.connection, self.home, lambda: self.made(choice), self.on_progress, gate=self.gate,
+            self.connection, self.home, made, self.on_progress, gate=self.gate,
             rest=lambda seconds: self.pause(seconds * (1 / share - 1)) if share < 1 else None,
         )  # fmt: skip
         if done.refused:
@@ -91,8 +105,8 @@ class Embedding:
         self.notes.append(f"{new} is complete and searched from now on. `raw-rag spaces drop {old}` frees the old one.")
 
 
-def drop_space(connection: Connection, name: str) -> None:
-    """Delete a space and its vectors; the caller holds the writer's lock and removes the cache.
+def drop_space(connection: Connection, home: str, name: str) -> None:
+    """Delete a space, its cache and its vectors; the caller holds both locks. What is interrupted can be done again.
 
     Raises:
         NotFoundError: there is no such space.
@@ -106,6 +120,9 @@ def drop_space(connection: Connection, name: str) -> None:
         raise UsageError(
             f"{name} is the space that is searched.", hint="Configure another model and let it fill first."
         )
+    # The cache goes first: a full one beside half of the vectors would say that none is missing.
+    with suppress(FileNotFoundError):
+        os.remove(cache_file(home, name))
     more = True
     while more:
         with transaction(connection):

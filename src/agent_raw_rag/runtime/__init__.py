@@ -18,7 +18,9 @@ from agent_raw_rag import __version__
 from agent_raw_rag.errors import ConfigError, UsageError
 from agent_raw_rag.models import Ask, ProjectItem
 from agent_raw_rag.runtime.expected import expected
+from agent_raw_rag.runtime.models import Models
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
+from agent_raw_rag.runtime.spaces import VectorSpaces
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestOptions, IngestReport, Note
     from agent_raw_rag.models import Tokenizer
-    from agent_raw_rag.runtime.models import Models
-    from agent_raw_rag.runtime.spaces import VectorSpaces
     from agent_raw_rag.search.browse import Browser, SessionItem, TurnsResult
     from agent_raw_rag.search.funnel import Funnel
     from agent_raw_rag.search.result import SearchResult
@@ -49,6 +49,10 @@ class Runtime:
 
     settings: Settings
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    models: Models = field(init=False, repr=False)
+    """Encoders and rerankers, as the settings and the store's spaces mean them."""
+    spaces: VectorSpaces = field(init=False, repr=False)
+    """The vector spaces of the store: filling, listing, dropping them, and the encoder of the one that is searched."""
     _local: threading.local = field(default_factory=threading.local, repr=False)
     _loading: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -64,6 +68,11 @@ class Runtime:
         env = dict(os.environ) if environment is None else dict(environment)
         return cls(load(config, env, _agent_names), env)
 
+    def __post_init__(self) -> None:
+        # At once: two threads that made them at first use would each load a model (since 3.12 cached_property has no lock).
+        self.models = Models(self.settings, self.environment)
+        self.spaces = VectorSpaces(self.home, self.settings, self.models, lambda: self.reader)
+
     # ------------------------------------------------------------ parts, made at first use
 
     @cached_property
@@ -72,20 +81,6 @@ class Runtime:
         from agent_raw_rag.encode.tokens import tokenizer
 
         return tokenizer()
-
-    @cached_property
-    def models(self) -> Models:
-        """Encoders and rerankers, as the settings and the store's spaces mean them."""
-        from agent_raw_rag.runtime.models import Models
-
-        return Models(self.settings, self.environment)
-
-    @cached_property
-    def spaces(self) -> VectorSpaces:
-        """The vector spaces of the store: filling, listing, dropping them, and the encoder of the one that is searched."""
-        from agent_raw_rag.runtime.spaces import VectorSpaces
-
-        return VectorSpaces(self.home, self.settings, self.models, lambda: self.reader)
 
     @property
     def reader(self) -> Reader:
@@ -284,6 +279,10 @@ class Runtime:
     def project_names(self, limit: int | None = 30) -> list[str]:
         """The projects there are, the one last spoken in first; None: all."""
         return self.reader.project_names(-1 if limit is None else limit)
+
+    def session_names(self) -> list[str]:
+        """The ids of the sessions there are, the one last spoken in first."""
+        return self.reader.session_names()
 
     def status(self, agent: str | None = None) -> StatusReport:
         """What is stored, what ranks, and what went wrong."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
@@ -50,7 +49,8 @@ class VectorSpaces:
         return self.models.searching_encoder(self.active())
 
     def facts(self) -> ModelFacts:
-        """What status says of the models. Loads none, and asks no server."""
+        """What status says of the models. Loads none; a server is asked only where no space is there yet and its model or
+        dimension is not configured."""
         from agent_raw_rag.search.status import ModelFacts
 
         problems = []
@@ -119,7 +119,6 @@ class VectorSpaces:
             UsageError: it is the one that is searched.
             StoreBusyError: another process writes.
         """
-        from agent_raw_rag.derived import cache_file
         from agent_raw_rag.ingest.spaces import drop_space
         from agent_raw_rag.store.lock import EMBEDDER, WRITER, lock
 
@@ -128,9 +127,7 @@ class VectorSpaces:
             lock(self.home, WRITER, wait_seconds=10.0, purpose="drop a vector space"),
             closing(self._connect()) as connection,
         ):
-            drop_space(connection, name)
-            if os.path.exists(cache_file(self.home, name)):
-                os.remove(cache_file(self.home, name))
+            drop_space(connection, self.home, name)
 
     def _connect(self) -> Connection:
         from agent_raw_rag.store.connection import connect

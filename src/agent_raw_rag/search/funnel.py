@@ -140,10 +140,12 @@ class Funnel:
 
     def _weigh(self, asked: Question, encoder: Encoder | None, reader: Reader, ranking: Ranking) -> Weighed | None:
         """The learned score, which was fitted on the embedded model's cosines: with another model the plain fusion stays."""
-        if not ranking.order or not (encoder is None or isinstance(encoder, TokenEncoder)):
+        on = self.settings
+        wanted = on.learned or on.rerank_budget_ms
+        if not wanted or not ranking.order or not (encoder is None or isinstance(encoder, TokenEncoder)):
             return None
         weighed = weigh(asked.text, asked.terms, ranking, self.words.index(reader), reader)
-        if self.settings.learned:
+        if on.learned:
             place(weighed.pool, weighed.scores, ranking, "learned")
         return weighed
 

@@ -32,12 +32,12 @@ class SpaceItem:
     """Of its vectors in the store; the cache takes half as much again."""
 
 
-def space_items(reader: Reader) -> list[SpaceItem]:
-    """All spaces, the one that is searched first."""
+def space_items(reader: Reader, *, searched: bool = True) -> list[SpaceItem]:
+    """All spaces, the one that is searched first, or left out: counting one passes over all chunks and vectors."""
     spaces = Spaces(reader.connection)
     active = spaces.active_name()
     items = []
-    for row in spaces.rows():
+    for row in (one for one in spaces.rows() if searched or one.name != active):
         embedded, backlog = Vectors(reader.connection, row.name).count()
         size = spaces.vectors(row.name) * row.dim * HALF_BYTES
         item = SpaceItem(

@@ -110,7 +110,7 @@ def status_report(
         embedded=embedded,
         backlog=backlog,
         reranker=models.reranker,
-        filling=[item for item in space_items(reader) if not item.active],
+        filling=space_items(reader, searched=False),
         agents={name: _agent(one, zone) for name, one in sorted(shown_agents.items())},
         problems=[
             *models.problems,

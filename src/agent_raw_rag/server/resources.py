@@ -73,12 +73,9 @@ class Resources:
             "project_path": lambda: self._tools.runtime().project_names(None),
             "path": lambda: self._tools.runtime().project_names(None),
             "agent": lambda: BUILT_IN,
-            "session": self._sessions,
-            "id": self._sessions,
+            "session": lambda: self._tools.runtime().session_names(),
+            "id": lambda: self._tools.runtime().session_names(),
         }.get(name)
-
-    def _sessions(self) -> list[str]:
-        return [item.session for item in self._tools.runtime().sessions(Ask(project="*"))]
 
 
 def _matching(values: Iterable[str], typed: str) -> Completion:

@@ -170,6 +170,15 @@ class Reader:
         )
         return [row[0] for row in rows]
 
+    def session_names(self) -> list[str]:
+        """Public ids of the sessions with a live turn, newest first: what ``sessions`` lists, without counting."""
+        rows = self.connection.execute(
+            """SELECT s.agent || ':' || s.native FROM sessions s
+               WHERE EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.status = 0)
+               ORDER BY s.last IS NULL, s.last DESC, s.id"""
+        )
+        return [row[0] for row in rows]
+
     # ------------------------------------------------------------ turns
 
     def turns(self, session_id: int, first: int = 1, last: int = 1 << 62) -> list[ShownTurn]:
