@@ -21,6 +21,7 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -404,7 +405,9 @@ def _keys(section: type[BaseModel]) -> Iterable[tuple[str, ...]]:
 def _type(annotation: Any, metadata: list[Any]) -> str:
     if get_origin(annotation) is Literal:
         return " or ".join(_code(_toml(value)) for value in get_args(annotation))
-    name = {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(annotation, "list of texts")
+    parts = [part for part in get_args(annotation) if part is not NoneType]
+    inner = parts[0] if len(parts) < len(get_args(annotation)) else annotation  # of ``X | None``
+    name = {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(inner, "list of texts")
     least = next((str(one.ge) for one in metadata if getattr(one, "ge", None) is not None), "")
     most = next((str(one.le) for one in metadata if getattr(one, "le", None) is not None), "")
     return f"{name}, {least} to {most}" if least and most else f"{name}, {least} or more" if least else name

@@ -95,6 +95,12 @@ class SearchSettings(_Section):
     whole_turns: bool = Field(True, description="Show the whole turns that a hit touches; false: the window's text.")
     once: bool = Field(True, description="Show a turn once, however many hits touch it.")
 
+    @model_validator(mode="after")
+    def _ranks(self) -> Self:
+        if not self.lexical and not self.dense:
+            raise ValueError("lexical and dense are both off, so that nothing would ever be found")
+        return self
+
 
 class _ModelSettings(_Section):
     """What names a model, whichever kind it is of."""
@@ -284,7 +290,7 @@ def _explain(error: ValidationError, file: str) -> str:
     if first["type"] == "extra_forbidden":
         name, place = str(first["loc"][-1]), key.rpartition(".")[0]
         return f"{file}: unknown key {key!r}. {_elsewhere(name) or _nearest(name, _siblings(first['loc']), place)}"
-    return f"{file}: {key or 'a value'}: {first['msg']}."
+    return f"{file}: {key or 'a value'}: {str(first['msg']).removeprefix('Value error, ')}."
 
 
 def _elsewhere(name: str) -> str | None:

@@ -64,7 +64,8 @@ FLAGSHIP = Choice("mlx", {})
     [
         ("auto", None, None, EMBEDDED),
         ("auto", None, FLAGSHIP, FLAGSHIP),
-        ("auto", HASHING, FLAGSHIP, HASHING),
+        ("auto", Choice("http", {"url": "x"}), FLAGSHIP, Choice("http", {"url": "x"})),
+        ("auto", HASHING, None, EMBEDDED),
         ("auto", EMBEDDED, FLAGSHIP, EMBEDDED),
         ("mlx", EMBEDDED, None, Choice("mlx", {})),
         ("none", EMBEDDED, FLAGSHIP, None),

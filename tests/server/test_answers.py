@@ -102,12 +102,17 @@ def test_numbers_may_come_as_text(runtime: Runtime) -> None:
     assert len(answer(runtime, "search", {"query": WHY, "top_k": "1"})["passages"]) == 1
 
 
-def test_without_a_project_the_folder_of_the_server_is_asked(runtime: Runtime) -> None:
+def test_without_a_project_the_folder_of_the_server_is_asked_or_everything_if_it_has_no_history(
+    runtime: Runtime,
+) -> None:
     assert answer(runtime, "search", {"query": WHY})["project"] == PROJECT
     elsewhere = call(runtime, "search", {"query": WHY}, folder="/home/dev/other")
     assert elsewhere.structured_content is not None
-    assert elsewhere.structured_content["passages"] == []
-    assert PROJECT in text(elsewhere) and '"*"' in text(elsewhere)
+    assert elsewhere.structured_content["passages"] and elsewhere.structured_content["project"] == "*"
+    assert "/home/dev/other has no history, so all projects were searched" in text(elsewhere)
+    named = call(runtime, "search", {"query": WHY, "project_path": "/home/dev/other"})
+    assert named.structured_content is not None and named.structured_content["passages"] == []
+    assert PROJECT in text(named) and '"*"' in text(named)
     everywhere = answer(runtime, "search", {"query": WHY, "project_path": "*"}, folder="/home/dev/other")
     assert everywhere["passages"]
 

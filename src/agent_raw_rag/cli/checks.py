@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_raw_rag.adapters.base import Adapter
 from agent_raw_rag.adapters.base import Retention as Rule
 from agent_raw_rag.cli.retention import retention
+from agent_raw_rag.encode.choice import TOY
 from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.runtime import Runtime, expected
 
@@ -63,7 +64,7 @@ def _permissions(runtime: Runtime) -> Iterator[Finding]:
     open_to_others = [
         path
         for folder, _, files in os.walk(runtime.home)
-        for path in (folder, *(os.path.join(folder, file) for file in files))
+        for path in (folder, *(os.path.join(folder, file) for file in files if file != "config.toml"))
         if _mode(path) & 0o077
     ]
     if open_to_others:
@@ -112,14 +113,22 @@ def _model(runtime: Runtime) -> Finding:
             encoder.encode_query("Is it there?")
     except RawRagError as error:
         return Finding("error", "model", error.message, error.hint or "Install agent-raw-rag-mcp again.")
-    return Finding("ok", "model", f"{encoder.space.name if encoder else 'none'}: files complete, checksums match")
+    if (why := runtime.spaces.wanted_problem()) is not None:
+        return Finding(
+            "error", "model", why, "Correct [encoder] in the configuration, or make what it names available."
+        )
+    if encoder is not None and encoder.space.model == TOY:
+        return Finding(
+            "warn", "model", "the toy encoder for tests ranks", 'Set encoder.name = "embedded"; raw-rag-ingest.'
+        )
+    return Finding("ok", "model", f"{encoder.space.name if encoder else 'none'}: it answers")
 
 
 def _reranker(runtime: Runtime) -> Finding:
     from agent_raw_rag.encode.late import Late
 
     try:
-        reranker = runtime.models.reranker()
+        reranker = runtime.models.reranker(runtime.spaces.active())
         if reranker is None:
             return Finding("ok", "reranker", "none is set")
         if not isinstance(reranker, Late):

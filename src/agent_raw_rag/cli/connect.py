@@ -25,6 +25,9 @@ _SAID = {
     "restored": "as it was before", "absent": "not connected", "kept": "kept",
 }  # fmt: skip
 
+_WOULD = {**_SAID, "added": "would be connected", "updated": "would be updated", "removed": "would be taken out",
+          "restored": "would be as it was before"}  # fmt: skip
+
 
 def connect(
     agents: Annotated[list[str] | None, typer.Argument(metavar="[AGENT]...", help="Which agents.")] = None,
@@ -83,12 +86,12 @@ def connect(
             done = attempted(place, wirer.connect)
             new = done.change in ("added", "updated")
             outcomes.append(replace(done, note=plan.note(place, wiring)) if new else done)
-    _show(outcomes, [] if undo else notes, as_json=json)
+    _show(outcomes, [] if undo else notes, as_json=json, dry_run=dry_run)
     if any(one.change == "failed" for one in outcomes):
         raise typer.Exit(1)
 
 
-def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool) -> None:
+def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool, dry_run: bool) -> None:
     if as_json:
         render.as_json({"agents": [asdict(one) for one in outcomes], "notes": notes})
         return
@@ -96,7 +99,9 @@ def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool) -> None:
         if one.change == "failed":
             render.finding("error", f"{one.name}, {one.part}: {one.error}", one.note)
             continue
-        render.line(f"{one.name}, {one.part}: {_SAID[one.change]} ({render.short_path(one.file)})")
+        render.line(
+            f"{one.name}, {one.part}: {(_WOULD if dry_run else _SAID)[one.change]} ({render.short_path(one.file)})"
+        )
         if one.backup:
             render.line(f"  backup: {render.short_path(one.backup)}", "dim")
         if one.note:

@@ -64,9 +64,9 @@ Name = Annotated[
                  help="Of the files under --out; the benchmark's name if it is not given."),
 ]  # fmt: skip
 Pictures = Annotated[
-    bool,
+    bool | None,
     typer.Option("--pictures/--no-pictures", rich_help_panel=options.OUTPUT,
-                 help="Draw with matplotlib, which comes with the extra `plots`."),
+                 help="Draw with matplotlib, which comes with the extra `plots`. Default: if it is there."),
 ]  # fmt: skip
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=options.OUTPUT)]
 
@@ -77,7 +77,7 @@ def locomo(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="locomo10.json, which is not shipped.", show_default=False)],
     conversation: Conversation = None, half: Half = None, limit: Limit = None, scope: Spread = "conv",
     stages: Stages = "full", compare: Compare = False, jobs: Jobs = 1, json: options.Json = False, out: Out = None,
-    name: Name = None, pictures: Pictures = True, quiet: Quiet = False, config: options.Config = None,
+    name: Name = None, pictures: Pictures = None, quiet: Quiet = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """LoCoMo: 1,536 questions about ten long conversations.
 
@@ -96,7 +96,7 @@ def folder(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Holds corpus.jsonl and queries.jsonl.", show_default=False)],
     conversation: Conversation = None, half: Half = None, limit: Limit = None, scope: Spread = "conv",
     stages: Stages = "full", compare: Compare = False, jobs: Jobs = 1, json: options.Json = False, out: Out = None,
-    name: Name = None, pictures: Pictures = True, quiet: Quiet = False, config: options.Config = None,
+    name: Name = None, pictures: Pictures = None, quiet: Quiet = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """Any corpus with questions whose answers are known.
 
@@ -117,7 +117,7 @@ def store(
     ] = 200,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Other questions.", rich_help_panel=WHAT)] = 1,
     stages: Stages = "full", compare: Compare = False, json: options.Json = False, out: Out = None, name: Name = None,
-    pictures: Pictures = True, quiet: Quiet = False, config: options.Config = None,
+    pictures: Pictures = None, quiet: Quiet = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """Your own store, which is only read: turns are picked by chance and asked for in their own words.
 

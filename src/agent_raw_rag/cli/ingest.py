@@ -89,7 +89,9 @@ def show_report(report: IngestReport) -> None:
     for note in report.notes:
         render.line(note, "dim")
     if report.encoder_problem:
-        render.finding("warn", report.encoder_problem, "Search goes by words until this is mended.")
+        render.finding(
+            "warn", report.encoder_problem, "Until this is mended search goes by words, and by the vectors there are."
+        )
 
 
 def _show_agent(name: str, one: AgentCounts) -> None:

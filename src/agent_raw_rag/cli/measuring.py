@@ -31,14 +31,11 @@ class Measuring:
 
     def __init__(
         self, context: typer.Context, config: str | None, out: Path | None, name: str | None, json: bool,
-        pictures: bool, quiet: bool,
+        pictures: bool | None, quiet: bool,
     ) -> None:  # fmt: skip
-        self.out, self.name, self.json, self.pictures, self.quiet = out, name, json, pictures, quiet
+        self.out, self.name, self.json, self.quiet = out, name, json, quiet
+        self.pictures = out is not None and _drawable(pictures)
         self.command = _told(context)
-        if out is not None and pictures:
-            from agent_raw_rag.evals.curves import check_plots
-
-            check_plots()
         if name is not None and (os.sep in name or not name.strip(".")):
             raise UsageError(f"{name!r} is no name of a file.", hint="The folder goes to --out.")
         self.runtime: Runtime = options.load(config)
@@ -96,6 +93,26 @@ class Measuring:
             render.as_json(found)
         else:
             show(found)
+
+
+def _drawable(asked: bool | None) -> bool:
+    """Whether pictures are drawn: as asked, or if they can be.
+
+    Raises:
+        UsageError: they were asked for, and cannot.
+    """
+    from agent_raw_rag.evals.curves import check_plots
+
+    if asked is False:
+        return False
+    try:
+        check_plots()
+    except UsageError as error:
+        if asked:
+            raise
+        render.aside(f"No pictures: {error}")
+        return False
+    return True
 
 
 def show(found: dict[str, Any]) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 AUTO = "auto"
+TOY = "hashing"
+"""Never chosen by itself, not even because it made the index."""
 NONE = "none"
 
 
@@ -39,4 +41,5 @@ def choose_encoder(
         return None
     if kind != AUTO:
         return Choice(kind, options)
-    return active or flagship or Choice("embedded", {})
+    kept = active if active is not None and active.kind != TOY else None
+    return kept or flagship or Choice("embedded", {})

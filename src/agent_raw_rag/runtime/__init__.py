@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.store.connection import Connection
     from agent_raw_rag.store.reader import Reader, Scope
     from agent_raw_rag.store.rows import SessionRow
+    from agent_raw_rag.store.spaces import SpaceRow
 
 ALL_PROJECTS = "*"
 __all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime", "expected"]
@@ -53,6 +55,7 @@ class Runtime:
     """Encoders and rerankers, as the settings and the store's spaces mean them."""
     spaces: VectorSpaces = field(init=False, repr=False)
     """The vector spaces of the store: filling, listing, dropping them, and the encoder of the one that is searched."""
+    _funnel: Funnel | None = field(default=None, init=False, repr=False)
     _local: threading.local = field(default_factory=threading.local, repr=False)
     _loading: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -143,6 +146,7 @@ class Runtime:
         from agent_raw_rag.ingest.run import IngestRun
 
         chosen = self._chosen(agents)
+        began = time.perf_counter()
         with self._writing(wait_seconds, "ingest") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, on_note)
             report = run.run(chosen, again=again)
@@ -150,6 +154,7 @@ class Runtime:
             self.spaces.embed(report, on_note)
         else:
             report.backlog = self.spaces.backlog()
+        report.seconds = round(time.perf_counter() - began, 3)
         return report
 
     def forget(self, scope: Scope, *, dry_run: bool = False) -> Forgotten:
@@ -221,10 +226,9 @@ class Runtime:
             raise UsageError("The query is empty.", hint="Ask in your own words, as you would ask a colleague.")
         limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
-        with self._loading:
-            return self.funnel.search(
-                query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume
-            )
+        return self.funnel.search(
+            query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume
+        )
 
     def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:
         """The last turns of a project."""
@@ -351,10 +355,14 @@ class Runtime:
         path = self.reader.source_path(row.source_id)
         return needed(reopening(row.agent, row.native, row.cwd, row.parent_kind, path), row)
 
-    @cached_property
+    @property
     def funnel(self) -> Funnel:
-        """The ranking stages over this store."""
-        return self.funnel_over(self.home, lambda: self.reader, self.settings.search, self.spaces.encoder)
+        """The ranking stages over this store, made once."""
+        with self._loading:
+            if self._funnel is None:
+                search, encoder = self.settings.search, self.spaces.encoder
+                self._funnel = self.funnel_over(self.home, lambda: self.reader, search, encoder)
+            return self._funnel
 
     def funnel_over(
         self, home: str, reader: Callable[[], Reader], search: SearchSettings, encoder: Callable[[], Encoder | None]
@@ -362,7 +370,11 @@ class Runtime:
         """The ranking stages over any store, with other search settings and this runtime's models: for measuring."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(home, reader, encoder, search, self.models.reranker)
+        return Funnel(home, reader, encoder, search, lambda: self.models.reranker(self._searched_space()))
+
+    def _searched_space(self) -> SpaceRow | None:
+        """The space that is searched; None: none yet, or there is no store."""
+        return self.spaces.active() if os.path.exists(self.settings.store_path()) else None
 
     def _indexed_up_to(self) -> int:
         return self.funnel.words.index(self.reader).high_water

@@ -68,11 +68,11 @@ class Models:
             )
         return encoder
 
-    def reranker(self) -> Reranker | Late | None:
-        """The reranker that the settings mean; None: none is set. Raises ModelError."""
+    def reranker(self, active: SpaceRow | None) -> Reranker | Late | None:
+        """The reranker that the settings mean where this space is searched; None: none is set. Raises ModelError."""
         from agent_raw_rag.encode.registry import reranker
 
-        choice = self.reranker_choice()
+        choice = self.reranker_choice(active)
         if choice is None or choice.kind == "late":
             return None if choice is None else self._late()
         with self._making:
@@ -80,9 +80,9 @@ class Models:
                 self._rerankers[choice.key] = reranker(choice, self.environment)
             return self._rerankers[choice.key]
 
-    def reranker_choice(self) -> Choice | None:
+    def reranker_choice(self, active: SpaceRow | None) -> Choice | None:
         """What the settings say of a reranker. ``auto`` is the flagship where its weights are present, else late interaction
-        where the embedded model encodes."""
+        where the embedded model made the vectors that are searched."""
         from agent_raw_rag.encode.choice import Choice
 
         settings = self.settings.reranker
@@ -90,7 +90,8 @@ class Models:
             return None
         if settings.name != "auto":
             return Choice(settings.name, settings.options())
-        late = Choice("late", {}) if self.settings.encoder.name in ("auto", "embedded") else None
+        encoder = _choice(active) if active is not None else self.encoder_choice(None)
+        late = Choice("late", {}) if encoder is not None and encoder.kind == "embedded" else None
         return _flagship("reranker") or late
 
     def _late(self) -> Late:

@@ -61,13 +61,27 @@ class VectorSpaces:
                 space = active.name if active else self.models.encoder(choice).space.name
         except ModelError as error:
             problems.append(str(error))
+        if (why := self.wanted_problem()) is not None:
+            problems.append(why)
         reranker = None
         try:
-            made = self.models.reranker()
+            made = self.models.reranker(active)
             reranker = made.name if made else None
         except ModelError as error:
             problems.append(str(error))
         return ModelFacts(space, reranker, tuple(problems))
+
+    def wanted_problem(self) -> str | None:
+        """Why the encoder that is configured cannot fill a space beside the one that is searched; None: it can, or need not."""
+        active = self.active()
+        choice = self.models.encoder_choice(active)
+        if choice is None or active is None or choice.kind == active.kind:
+            return None
+        try:
+            self.models.encoder(choice).space  # noqa: B018 - what it says is not needed, only whether it can be said
+        except ModelError as error:
+            return f"The configured encoder cannot be used, and {active.name} stays searched: {error}"
+        return None
 
     def items(self) -> list[SpaceItem]:
         """The spaces there are, with how full each is."""

@@ -7,6 +7,7 @@ Every stage that did not take part is named in the answer, with the reason.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, tzinfo
@@ -32,7 +33,7 @@ from agent_raw_rag.search.result import SearchResult
 from agent_raw_rag.search.settings import SWITCHES, FunnelSettings
 from agent_raw_rag.search.time_words import prefer_times
 from agent_raw_rag.search.turns import RankedTurn, turns_of
-from agent_raw_rag.search.weigh import Weighed, weigh
+from agent_raw_rag.search.weigh import Weighed, telling, weigh
 from agent_raw_rag.search.words import Words
 from agent_raw_rag.search.zone import SYSTEM_ZONE
 from agent_raw_rag.store.reader import Reader, Scope
@@ -57,6 +58,7 @@ class Funnel:
         self.words = Words(home)
         self.dense = Dense(home, encoder)
         self.paces: dict[str, Pace] = {}
+        self._indexes = threading.Lock()
 
     def search(
         self, query: str, scope: Scope, *, top_k: int, max_tokens: int, zone: tzinfo, resume: Resume
@@ -69,16 +71,31 @@ class Funnel:
         passages, left_out = expand(hits, query, how, reader, zone, resume)
         notes = [*ranking.notes]
         if left_out:
-            notes.append(f"{left_out} more hits did not fit into {max_tokens} tokens.")
+            notes.append(f"{left_out} more {'hit' if left_out == 1 else 'hits'} did not fit into {max_tokens} tokens.")
         if not passages:
             notes.append(_why_nothing(reader, scope))
-        projects = [] if passages else reader.project_names(30)
+        projects = reader.project_names(30) if scope.projects and not passages else []
         return SearchResult(_short(query), passages, ranking.stages, notes, projects)
 
     def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
         ranking, on = Ranking(), self.settings
         asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
+        with self._indexes:
+            encoder, weighed = self._coarse(asked, scope, reader, ranking)
+        self._rerank(asked, encoder, weighed, ranking)
+        if on.recency:
+            newest_first(ranking)
+        off = [name for name in SWITCHES if not getattr(on, name)]
+        if off:
+            ranking.stages.append(f"switched off: {', '.join(off)}")
+        return ranking, ranking.chunks
+
+    def _coarse(
+        self, asked: Question, scope: Scope, reader: Reader, ranking: Ranking
+    ) -> tuple[Encoder | None, Weighed | None]:
+        """All that needs the indexes. Returns what reranking may go on with."""
+        on = self.settings
         encoder = self._look(asked, scope, reader, ranking)
         self._fuse(ranking, reader)
         if on.neighbours:
@@ -93,13 +110,7 @@ class Funnel:
             fold_near_duplicates({term.text for term in asked.terms}, ranking)
         abstain(ranking, lambda text: self.words.coverage(asked.telling, text), by_words=on.lexical)
         ranking.coarse = dict(ranking.order)
-        self._rerank(asked, encoder, weighed, ranking)
-        if on.recency:
-            newest_first(ranking)
-        off = [name for name in SWITCHES if not getattr(on, name)]
-        if off:
-            ranking.stages.append(f"switched off: {', '.join(off)}")
-        return ranking, ranking.chunks
+        return encoder, weighed
 
     def rank_turns(self, query: str, scope: Scope, reader: Reader, limit: int) -> list[RankedTurn]:
         """(session row, turn number, score) of the turns in the ranked windows, best first."""
@@ -139,13 +150,15 @@ class Funnel:
         ranking.order = [*best, *(pair for pair in rest if asked.in_time(ranking.chunks[pair[0]]))]
 
     def _weigh(self, asked: Question, encoder: Encoder | None, reader: Reader, ranking: Ranking) -> Weighed | None:
-        """The learned score, which was fitted on the embedded model's cosines: with another model the plain fusion stays."""
+        """The learned score, which was fitted on words and the embedded model's cosines: without either the fusion stays."""
         on = self.settings
-        wanted = on.learned or on.rerank_budget_ms
-        if not wanted or not ranking.order or not (encoder is None or isinstance(encoder, TokenEncoder)):
+        if not ranking.order or not (encoder is None or isinstance(encoder, TokenEncoder)):
             return None
-        weighed = weigh(asked.text, asked.terms, ranking, self.words.index(reader), reader)
-        if on.learned:
+        index = self.words.index(reader)
+        if not on.learned or not on.lexical:
+            return Weighed(telling(index)) if on.rerank_budget_ms else None
+        weighed = weigh(asked.text, asked.terms, ranking, index, reader)
+        if weighed.pool is not None and weighed.scores is not None:
             place(weighed.pool, weighed.scores, ranking, "learned")
         return weighed
 
@@ -156,6 +169,7 @@ class Funnel:
             return
         try:
             reranker = self.reranker()
+            name = reranker.name if reranker is not None else ""
         except ModelError as error:
             ranking.stages.append(f"rerank: skipped, {error}")
             return
@@ -165,7 +179,7 @@ class Funnel:
             self._read_again(asked, reranker, encoder, weighed, ranking)
         elif ranking.order:
             limits = Limits(on.rerank_budget_ms, on.rerank_threshold, on.rerank_fallback)
-            pace = self.paces.setdefault(reranker.name, Pace())
+            pace = self.paces.setdefault(name, Pace())
             rerank(asked.text, ranking, reranker, limits, pace, self.clock)
 
     def _read_again(

@@ -50,16 +50,29 @@ def pool_of(ranking: Ranking, asked: Asked, reader: Reader) -> Pool:
     return Pool(ids, found, measure(windows, asked))
 
 
-def place(pool: Pool, scores: Scores, ranking: Ranking, stage: str) -> None:
-    """Give a ranking the pool's scores, and its turns those of their pieces."""
-    low, span = scores.windows.min(initial=0.0), float(np.ptp(scores.windows)) if len(pool.ids) else 0.0
-    scaled = (scores.windows - low) / span if span > 0 else np.ones(len(pool.ids))
-    ranking.rebase(stage, dict(zip(pool.ids, scaled.tolist(), strict=True)))
+def place(pool: Pool, scores: Scores, ranking: Ranking, stage: str, kept: NDArray[np.bool_] | None = None) -> None:
+    """Give a ranking the pool's scores, and its turns those of their pieces.
+
+    Args:
+        pool: The candidates.
+        scores: Theirs.
+        ranking: What they order.
+        stage: Its name in the trace.
+        kept: [n]; only these are placed, and the others follow behind. None: all.
+    """
+    mine = np.ones(len(pool.ids), dtype=bool) if kept is None else kept
+    if not mine.any():
+        return
+    own = scores.windows[mine]
+    low, span = own.min(), float(np.ptp(own))
+    scaled = (own - low) / span if span > 0 else np.ones(len(own))
+    ids = [chunk_id for chunk_id, is_mine in zip(pool.ids, mine, strict=True) if is_mine]
+    ranking.rebase(stage, dict(zip(ids, scaled.tolist(), strict=True)))
     ranking.turns = {chunk_id: [] for chunk_id in pool.ids}
     rows = zip(pool.features.owner.tolist(), pool.features.turns, scores.pieces.tolist(), strict=True)
-    for owner, turn, own in rows:
+    for owner, turn, score in rows:
         chunk_id = pool.ids[owner]
-        ranking.turns[chunk_id].append((turn, own + span * ranking.gains.get(chunk_id, 0.0)))
+        ranking.turns[chunk_id].append((turn, score + span * ranking.gains.get(chunk_id, 0.0)))
 
 
 def _pieces(chunk: ChunkRow, reader: Reader) -> list[Piece]:

@@ -41,6 +41,8 @@ class Ranking:
     """The scores, 0 to 1, that reranking began with."""
     rerank: dict[int, float] = field(default_factory=dict)
     """The reranker's own scores."""
+    base: dict[int, float] = field(default_factory=dict)
+    """Scores of 0 to 1 before anything was added to them; empty as long as nothing was."""
     gains: dict[int, float] = field(default_factory=dict)
     """What stages like ``time words`` have added to a score of 0 to 1,"""
     most: float = 0.0
@@ -66,20 +68,25 @@ class Ranking:
 
     def lift(self, stage: str, bonus: Callable[[int], float], most: float) -> None:
         """Add a bonus of 0 to ``most`` to each candidate's score; the scale stays 0 to 1. Without any bonus nothing happens."""
-        gains = [(chunk_id, score, bonus(chunk_id)) for chunk_id, score in self.order]
-        if not any(gain for _, _, gain in gains):
+        gains = {chunk_id: bonus(chunk_id) for chunk_id, _ in self.order}
+        if not any(gains.values()):
             return
-        self.reorder(stage, in_order([(chunk_id, (score + gain) / (1 + most)) for chunk_id, score, gain in gains]))
-        self.gains = {chunk_id: self.gains.get(chunk_id, 0.0) + gain for chunk_id, _, gain in gains}
+        self.base = self.base or dict(self.order)
+        self.gains = {chunk_id: self.gains.get(chunk_id, 0.0) + gain for chunk_id, gain in gains.items()}
         self.most += most
+        self.reorder(stage, in_order([(chunk_id, self._with_gain(chunk_id)) for chunk_id, _ in self.order]))
 
     def rebase(self, stage: str, scores: Mapping[int, float]) -> None:
-        """Put better scores of 0 to 1 in the place of those that the order began with; what was added to those is added again."""
-        pairs = [
-            (chunk_id, (scores[chunk_id] + self.gains.get(chunk_id, 0.0)) / (1 + self.most))
-            for chunk_id, _ in self.order
-        ]
-        self.reorder(stage, in_order(pairs))
+        """Put better scores of 0 to 1 in the place of those that the order began with; what was added to those is added again.
+        Candidates without one follow behind, in the order they were in."""
+        self.base = dict(scores)
+        better = in_order([(chunk_id, self._with_gain(chunk_id)) for chunk_id, _ in self.order if chunk_id in scores])
+        least = better[-1][1] if better else 1.0
+        rest = [(chunk_id, least * min(score, 1.0)) for chunk_id, score in self.order if chunk_id not in scores]
+        self.reorder(stage, [*better, *rest])
+
+    def _with_gain(self, chunk_id: int) -> float:
+        return (self.base[chunk_id] + self.gains.get(chunk_id, 0.0)) / (1 + self.most)
 
     def best_turn(self, chunk_id: int) -> int | None:
         """The turn of a chunk that answers best; None: not known."""

@@ -97,6 +97,7 @@ def rerank(
     ranking.stages.append(said)
     if not scores:
         return
+    ranking.turns = {}  # what was known of single turns, this reranker knows better of whole windows
     if reranker.is_probability:
         ranking.reorder("rerank", by_probability(ranking.order, ranking.rerank, limits))
     else:

@@ -16,7 +16,7 @@ from agent_raw_rag.search.late import max_similarity, token_weights
 from agent_raw_rag.search.learned import Scores, only, score, spliced, with_states
 from agent_raw_rag.search.pool import Pool, place
 from agent_raw_rag.search.ranking import Ranking
-from agent_raw_rag.search.rerank import Pace, within_budget
+from agent_raw_rag.search.rerank import Pace, mixed, within_budget
 from agent_raw_rag.search.weigh import Telling, Weighed
 from agent_raw_rag.search.weights import STATES
 
@@ -34,22 +34,35 @@ def read_again(
     query: str, ranking: Ranking, weighed: Weighed, late: LateReader, budget_ms: float, pace: Pace,
     clock: Callable[[], float],
 ) -> None:  # fmt: skip
-    """Order a ranking by the learned score with token states. A model that fails leaves it as it is, and the answer says so."""
-    pool = weighed.pool
+    """Order a ranking by the learned score with token states, or, where nothing was weighed, half by them and half by the coarse
+    score. A model that fails leaves it as it is, and the answer says so."""
     ids = [chunk_id for chunk_id, _ in ranking.order[:MOST]]
-    where = {chunk_id: number for number, chunk_id in enumerate(pool.ids)}
+    texts = _texts(ids, ranking, weighed.pool)
     try:
-        texts = [(ranking.chunks[one].text, [piece.whole for piece in pool.pieces[where[one]]]) for one in ids]
         similar = _similarities(query, late, weighed.telling)
+        pace.is_loaded = True  # by the query's own states
         read = within_budget(lambda low, high: similar(texts[low:high]), len(ids), budget_ms, pace, clock)
     except ModelError as error:
         ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")
         return
     count = len(ranking.order)
     ranking.stages.append(f"rerank: reranked {len(read)} of {count} by {late.name} within {budget_ms:.0f} ms")
-    if read:
-        ranking.rerank = {chunk_id: window for chunk_id, (window, _) in zip(ids, read, strict=False)}
-        place(pool, _scores(pool, weighed.scores, dict(zip(ids, read, strict=False))), ranking, "rerank")
+    if not read:
+        return
+    found = dict(zip(ids, read, strict=False))
+    ranking.rerank = {chunk_id: window for chunk_id, (window, _) in found.items()}
+    if weighed.pool is None or weighed.scores is None:
+        ranking.reorder("rerank", mixed(ranking.order, ranking.rerank))
+    else:
+        scores = _scores(weighed.pool, weighed.scores, found)
+        place(weighed.pool, scores, ranking, "rerank", weighed.pool.kept(list(found)))
+
+
+def _texts(ids: Sequence[int], ranking: Ranking, pool: Pool | None) -> list[Texts]:
+    where = {chunk_id: number for number, chunk_id in enumerate(pool.ids)} if pool else {}
+    return [
+        (ranking.chunks[one].text, [piece.whole for piece in pool.pieces[where[one]]] if pool else []) for one in ids
+    ]
 
 
 def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts]], list[Similar]]:

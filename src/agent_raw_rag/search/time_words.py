@@ -108,6 +108,7 @@ def prefer_times(times: Sequence[Stretch], silent: Sequence[Stretch], ranking: R
     """Lift the candidates that were said in one of the times. ``silent``: times that nothing was said in."""
     if silent:
         ranking.stages.append(f"time: nothing from {', '.join(map(str, silent))}")
+        ranking.notes.append(f"Nothing was said in the time that was named ({', '.join(map(str, silent))}).")
     if not times:
         return
 

@@ -27,13 +27,19 @@ class Telling:
 class Weighed:
     """Candidates with their features and scores, for a stage that knows more."""
 
-    pool: Pool
-    scores: Scores
     telling: Telling
+    pool: Pool | None = None
+    """None: nothing is to be learned from words, only from vectors and token states."""
+    scores: Scores | None = None
+
+
+def telling(index: LexicalIndex) -> Telling:
+    """What an index says of words, as it is now."""
+    return Telling(lambda term: index.idf((term,))[term], len(index))
 
 
 def weigh(query: str, terms: Sequence[QueryTerm], ranking: Ranking, index: LexicalIndex, reader: Reader) -> Weighed:
     """Score the candidates of a ranking. Changes nothing; ``pool.place`` does."""
-    telling = Telling(lambda term: index.idf((term,))[term], len(index))
-    pool = pool_of(ranking, asked(query, terms, telling.idf), reader)
-    return Weighed(pool, score(pool.features, WORDS), telling)
+    words = telling(index)
+    pool = pool_of(ranking, asked(query, terms, words.idf), reader)
+    return Weighed(words, pool, score(pool.features, WORDS))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, ToolAnnotations
 
 from agent_raw_rag import __version__
 from agent_raw_rag.server.catch_up import CatchUp
@@ -66,6 +67,22 @@ class HistoryServer(MCPServer[dict[str, Any]]):
             if told is failed:
                 raise
             raise told from None
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[dict[str, Any], Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """A prompt.
+
+        Raises:
+            MCPError: there is none of this name, or an argument is missing.
+        """
+        prompt = next((one for one in await self.list_prompts() if one.name == name), None)
+        if prompt is None:
+            raise MCPError(code=INVALID_PARAMS, message=f"There is no prompt {name!r}.")
+        needed = [one.name for one in prompt.arguments or () if one.required and not (arguments or {}).get(one.name)]
+        if needed:
+            raise MCPError(code=INVALID_PARAMS, message=f"{name} needs {', '.join(needed)}.")
+        return await super().get_prompt(name, arguments, context)
 
 
 def build(load: Callable[[], Runtime], *, folder: str | None = None, catch_up: CatchUp | None = None) -> MCPServer:

@@ -55,8 +55,9 @@ class Prompts:
     ) -> str:  # fmt: skip
         """A question, with the passages of past sessions that answer it."""
         with refused_as_protocol_error():
-            project = project_path or self._tools.surroundings.project(context)
+            project, told = self._tools.where(project_path, context)
             result = self._tools.runtime().search(question, Ask(project=project))
+            result.notes += [*told, *self._tools.lag()]
             return RECALL.format(question=question, found=search_text(result, place(project), self._tools.mark()))
 
     def resume_context(self, context: Context, project_path: Project = None) -> str:
@@ -65,7 +66,7 @@ class Prompts:
             project = project_path or self._tools.surroundings.project(context)
             result = self._tools.runtime().recent(Ask(project=project), limit=RECENT_TURNS, max_tokens=EXCHANGE_TOKENS)
             result.turns = last_exchange(result.turns)
-            result.notes = []
+            result.notes = self._tools.lag()
             return RESUME.format(turns=turns_text(result, place(project), self._tools.mark()))
 
 

@@ -49,6 +49,7 @@ class Resources:
             result = self._tools.runtime().recent(
                 Ask(project="*", session=id), limit=SESSION_TURNS, max_tokens=SESSION_TOKENS
             )
+            result.notes += self._tools.lag()
             return turns_text(result, f"session {id}", self._tools.mark())
 
     def recent(self, path: str) -> str:
@@ -56,6 +57,7 @@ class Resources:
         with refused_as_protocol_error():
             folder = path if path.startswith(("/", "~")) or ":" in path[:3] else f"/{path}"
             result = self._tools.runtime().recent(Ask(project=folder))
+            result.notes += self._tools.lag()
             return turns_text(result, place(folder), self._tools.mark())
 
     async def complete(

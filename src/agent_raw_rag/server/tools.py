@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agent_raw_rag.adapters.registry import BUILT_IN
 from agent_raw_rag.models import Ask
+from agent_raw_rag.search.fence import one_line
 from agent_raw_rag.server import wire
 from agent_raw_rag.server.budget import keep_within
 from agent_raw_rag.server.catch_up import CatchUp
@@ -74,10 +75,10 @@ class Tools:
 
         Search before deciding again, after a compaction, and when the user refers to earlier work. Any language;
         names, paths and error texts match exactly."""
-        project = self._project(project_path, context)
+        project, told = self.where(project_path, context)
         ask = _ask(project, agent, after=after_date, before=before_date, branch=branch, role=role, session=session)
         result = self.runtime().search(query, ask, top_k=top_k, max_tokens=max_tokens)
-        result.notes += self._lag()
+        result.notes += [*told, *self.lag()]
         if any(one.truncated for one in result.passages):
             result.notes.append(CUT)
         mark, where = self.mark(), place(project)
@@ -94,7 +95,7 @@ class Tools:
         project = self._project(project_path, context)
         limit = 30 if limit_turns is None else limit_turns
         result = self.runtime().recent(_ask(project, agent), limit=limit, max_tokens=max_tokens)
-        result.notes += self._lag()
+        result.notes += self.lag()
         newest = {id(one): -place for place, one in enumerate(result.turns)}
         return self._turns(result, place(project), max_tokens, lambda one: newest[id(one)], None)
 
@@ -120,13 +121,21 @@ class Tools:
     def raw_rag_status(self, agent: Agent = None) -> Annotated[CallToolResult, wire.Status]:
         """What is stored of each agent, what ranks, and what went wrong while reading."""
         status = self.runtime().status(agent)
-        status.problems += self._lag()
+        status.problems += self.lag()
         return _answer(status_text(status), status.as_json())
 
     def _project(self, asked: str | None, context: Context) -> str:
         return asked or self.surroundings.project(context)
 
-    def _lag(self) -> list[str]:
+    def where(self, asked: str | None, context: Context) -> tuple[str, list[str]]:
+        """The project that a question means, and what to say of it: one without any history would answer nothing, ever."""
+        project = self._project(asked, context)
+        if asked or project == ALL_PROJECTS or self.runtime().sessions(Ask(project=project), 1):
+            return project, []
+        return ALL_PROJECTS, [f"{one_line(project)} has no history, so all projects were searched."]
+
+    def lag(self) -> list[str]:
+        """What an answer has to say of a catch-up that is still running."""
         running = self.catch_up.running() if self.catch_up else None
         return [running] if running else []
 
