@@ -234,9 +234,29 @@ def test_dropping_takes_a_kept_space_and_never_the_searched_one(store: Stored) -
     run(store, SMALL)
     run(store, WIDE)
     with pytest.raises(UsageError, match="is the space that is searched"):
-        drop_space(store.connection, space(WIDE))
+        drop_space(store.connection, store.home, space(WIDE))
     with pytest.raises(NotFoundError, match=r"no vector space 'nope'"):
-        drop_space(store.connection, "nope")
-    drop_space(store.connection, space(SMALL))
+        drop_space(store.connection, store.home, "nope")
+    drop_space(store.connection, store.home, space(SMALL))
     assert set(state(store)) == {space(WIDE)}
     assert store.connection.execute("SELECT count(DISTINCT space) FROM vectors").fetchone()[0] == 1
+
+
+def test_a_dropping_that_was_killed_leaves_no_cache_that_passes_for_the_vectors(
+    store: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some, calls = Spaces.drop_some, []
+
+    def killed(spaces: Spaces, name: str) -> bool:
+        calls.append(some(spaces, name))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return True
+
+    run(store, SMALL)
+    run(store, WIDE)
+    with monkeypatch.context() as dying, pytest.raises(KeyboardInterrupt):
+        dying.setattr(Spaces, "drop_some", killed)
+        drop_space(store.connection, store.home, space(SMALL))
+    run(store, SMALL)
+    assert state(store)[space(SMALL)] == (True, store.chunks(), 0)

@@ -6,10 +6,12 @@ a vector. Until then new chunks go into both. The old space stays, to be gone ba
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from agent_raw_rag.derived import cache_files
 from agent_raw_rag.encode.base import Discovers, Encoder
 from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.errors import ModelError, NotFoundError, UsageError
@@ -91,8 +93,10 @@ class Embedding:
         self.notes.append(f"{new} is complete and searched from now on. `raw-rag spaces drop {old}` frees the old one.")
 
 
-def drop_space(connection: Connection, name: str) -> None:
-    """Delete a space and its vectors; the caller holds the writer's lock and removes the cache.
+def drop_space(connection: Connection, home: str, name: str) -> None:
+    """Delete a space, its cache and its vectors. The caller holds both locks.
+
+    The cache goes first: what it holds is never made again, so it may not outlive the vectors if this is killed halfway.
 
     Raises:
         NotFoundError: there is no such space.
@@ -106,6 +110,8 @@ def drop_space(connection: Connection, name: str) -> None:
         raise UsageError(
             f"{name} is the space that is searched.", hint="Configure another model and let it fill first."
         )
+    for file in cache_files(home, name):
+        os.remove(file)
     more = True
     while more:
         with transaction(connection):

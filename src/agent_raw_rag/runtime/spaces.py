@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
@@ -119,7 +118,6 @@ class VectorSpaces:
             UsageError: it is the one that is searched.
             StoreBusyError: another process writes.
         """
-        from agent_raw_rag.derived import cache_file
         from agent_raw_rag.ingest.spaces import drop_space
         from agent_raw_rag.store.lock import EMBEDDER, WRITER, lock
 
@@ -128,9 +126,7 @@ class VectorSpaces:
             lock(self.home, WRITER, wait_seconds=10.0, purpose="drop a vector space"),
             closing(self._connect()) as connection,
         ):
-            drop_space(connection, name)
-            if os.path.exists(cache_file(self.home, name)):
-                os.remove(cache_file(self.home, name))
+            drop_space(connection, self.home, name)
 
     def _connect(self) -> Connection:
         from agent_raw_rag.store.connection import connect
