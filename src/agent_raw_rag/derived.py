@@ -23,9 +23,10 @@ def cache_file(home: str, space: str) -> str:
     return os.path.join(home, "vectors", f"{space}.cache")
 
 
-def cache_files(home: str) -> list[str]:
-    """The vector caches there are."""
-    return sorted(glob.glob(os.path.join(glob.escape(os.path.join(home, "vectors")), "*.cache")))
+def cache_files(home: str, space: str | None = None) -> list[str]:
+    """The vector caches there are, of one space or of all, and the drafts of caches that a killed writer left."""
+    whole = cache_file(glob.escape(home), "*" if space is None else glob.escape(space))
+    return sorted([*glob.glob(whole), *glob.glob(f"{whole}.new")])
 
 
 def lexical_doc(facts: ChunkFacts) -> LexicalDoc:

@@ -262,3 +262,12 @@ def test_known_models_are_listed_with_one_default_of_each_kind(tmp_path: Path) -
     assert {row["state"] for row in rows} == {"absent"}
     assert sorted(row["kind"] for row in rows if row["default"]) == ["embed", "rerank"]
     assert not (tmp_path / "hf").exists()
+
+
+def test_a_hub_cannot_name_a_file_outside_of_the_cache(tmp_path: Path, served: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("precious", encoding="utf-8")
+    with hub(served, f"oid={SHARDS[0]}:{mine}") as one:
+        error = run(environment(tmp_path, one.url), "pull", MODEL, expect=1)
+    assert "is not sound" in str(error)
+    assert mine.read_text(encoding="utf-8") == "precious" and not mine.with_name("mine.txt.incomplete").exists()

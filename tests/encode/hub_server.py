@@ -1,11 +1,12 @@
 """A hub of one folder: the endpoints that a download needs, over real HTTP, as a process of its own.
 
-    python -m tests.encode.hub_server FOLDER [stall=FILE:BYTES] [garble=FILE] [lie=FILE:BYTES] [gone=FILE] [norange]
+    python -m tests.encode.hub_server FOLDER [stall=FILE:BYTES] [garble=FILE] [lie=FILE:BYTES] [gone=FILE] [norange] [oid=FILE:ID]
 
 ``FOLDER/OWNER/NAME`` holds a repository's files. Prints its address, then a line for every request. Files over 10,000 bytes are
 "large": they have a SHA-256, and are served by redirect, like the real hub's.
 stall: sends so many bytes of the file, and then nothing more. garble: sends other bytes of the same length.
 lie: says that the file is so long. gone: answers 404 for the file. norange: ignores the wish for a part.
+oid: says that the large file has this checksum.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Hub(BaseHTTPRequestHandler):
         size = int(self.fault("lie", file.name) or file.stat().st_size)
         facts = {"type": "file", "path": file.name, "size": size, "oid": git_id(file)}
         if file.stat().st_size > LARGE:
-            facts["lfs"] = {"oid": sha256(file), "size": size, "pointerSize": 130}
+            facts["lfs"] = {"oid": self.fault("oid", file.name) or sha256(file), "size": size, "pointerSize": 130}
         return facts
 
     def resolve(self, repo: str, name: str, *, body: bool) -> None:

@@ -53,6 +53,7 @@ def test_questions_that_cannot_be_scored_are_counted(tmp_path: Path) -> None:
         ([{"id": "1"}], [], r"corpus.jsonl:1 has no 'text'"),
         ([TURN], [{"gold": ["1"]}], r"queries.jsonl:1 has no 'query'"),
         ([TURN], ["{"], r"queries.jsonl:1 is not valid JSON"),
+        ([TURN], ["[" * 100_000], r"queries.jsonl:1 is not valid JSON"),
         ([TURN], ["[1]"], r"queries.jsonl:1 is no JSON object"),
         ([TURN], [], "holds no question"),
         ([TURN], [{"query": "q", "gold": ["9"]}], "1 with gold that the corpus lacks"),

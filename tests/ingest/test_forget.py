@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent_raw_rag.derived import cache_file
 from agent_raw_rag.ingest.forget import forget
 from agent_raw_rag.ingest.run import IngestRun
 from agent_raw_rag.models import Ask
@@ -51,3 +52,12 @@ def test_a_forgetting_that_was_killed_is_ended_by_the_next_writer(tmp_path: Path
     again = builds(runtime)
     runtime.ingest()
     assert builds(runtime) == again
+
+
+def test_the_draft_of_a_cache_that_a_killed_writer_left_goes_too(tmp_path: Path) -> None:
+    runtime = indexed_runtime(tmp_path)
+    draft = Path(cache_file(runtime.home, "any") + ".new")
+    draft.parent.mkdir(exist_ok=True)
+    draft.write_bytes(b"vectors of what is to be forgotten")
+    runtime.forget(Scope())
+    assert not draft.exists()

@@ -159,6 +159,14 @@ def test_a_model_that_cannot_be_made_leaves_the_index_as_it_is(store: Stored) ->
     assert state(store) == {space(SMALL): (True, store.chunks(), 0)}
 
 
+def test_an_encoder_that_never_worked_leaves_no_space(store: Stored) -> None:
+    run(store, SMALL)
+    dead = Failing(made(WIDE), texts=0)
+    done = run(store, WIDE, made=lambda choice: dead if choice == WIDE else made(choice))
+    assert done.result.problem == "The server is gone."  # type: ignore[attr-defined]
+    assert set(state(store)) == {space(SMALL)}
+
+
 def test_filling_rests_for_its_share_of_the_time(store: Stored) -> None:
     rests: list[float] = []
     run(store, SMALL, refill_share=0.25, pause=rests.append)
@@ -198,7 +206,7 @@ def test_a_model_that_refuses_every_text_fills_nothing(store: Stored) -> None:
     run(store, SMALL)
     done = run(store, WIDE, made=lambda choice: Unfit(made(choice), 0) if choice == WIDE else made(choice))
     assert "takes no text" in done.result.problem  # type: ignore[attr-defined]
-    assert state(store)[space(WIDE)] == (False, 0, store.chunks())
+    assert set(state(store)) == {space(SMALL)}
     assert Spaces(store.connection).active_name() == space(SMALL)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_raw_rag.lexical.queries import QUERY_TERMS, query_terms
+from agent_raw_rag.lexical.queries import QUERY_TERMS, query_terms, quoted
 from agent_raw_rag.lexical.terms import terms
 
 
@@ -71,3 +73,14 @@ def test_a_page_without_blanks_is_read_in_no_time() -> None:
 
 def test_a_word_that_is_also_quoted_is_exact() -> None:
     assert shown('cache "cache"') == "cach!"
+
+
+@pytest.mark.parametrize("mark", ["“", "「", "『", '"', "`"])
+def test_marks_that_are_never_closed_cost_no_more_than_other_signs(mark: str) -> None:
+    began = time.perf_counter()
+    assert [text for text in quoted(mark * 100_000 + "ab") if set(text) != {mark}] == []
+    assert time.perf_counter() - began < 2
+
+
+def test_of_marks_inside_marks_the_inner_ones_quote() -> None:
+    assert quoted("「外「內」") == ["內"]

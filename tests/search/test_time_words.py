@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from time import tzset
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,6 +17,7 @@ from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.search.question import question
 from agent_raw_rag.search.time_words import times_in
+from agent_raw_rag.search.zone import SYSTEM_ZONE
 from agent_raw_rag.store.reader import Scope
 
 TAIPEI = ZoneInfo("Asia/Taipei")
@@ -107,6 +109,20 @@ def test_the_same_words_mean_another_day_in_another_zone() -> None:
     moment = datetime.fromisoformat("2026-11-30T00:30+00:00")
     assert said("yesterday", moment.astimezone(ZoneInfo("America/New_York"))) == "2026-11-28"
     assert said("yesterday", moment.astimezone(TAIPEI)) == "2026-11-29"
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Taipei"])
+def test_the_first_and_the_last_day_of_the_calendar_are_no_times(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program's zero time, pasted: west of Greenwich its midnight lies before the calendar."""
+    monkeypatch.setenv("TZ", zone)
+    tzset()
+    try:
+        for query in ("got 0001-01-01 00:00:00 +0000 UTC", "until 9999-12-31 or 9999-12-31"):
+            for one in times_in(query, NOW.replace(tzinfo=SYSTEM_ZONE)):
+                assert one.stretch.bounds
+    finally:
+        monkeypatch.undo()
+        tzset()
 
 
 @given(st.text(max_size=60))

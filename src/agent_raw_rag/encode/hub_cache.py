@@ -82,6 +82,11 @@ def recorded_checksum(file: Path) -> str | None:
     return _noted_for_copy(file) or _noted_for_snapshot(file)
 
 
+def is_checksum(text: str, digits: int) -> bool:
+    """Whether a text is a checksum of so many digits, and so can be a file's name and no path."""
+    return len(text) == digits and _CHECKSUM.fullmatch(text) is not None
+
+
 def checksum(file: Path, like: str) -> str:
     """A file's checksum of the kind of another: SHA-256 (64 digits), else git's blob id (40 digits).
 

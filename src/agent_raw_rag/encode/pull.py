@@ -15,7 +15,14 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agent_raw_rag.encode.hub_cache import CachedRepo, cache_folder, cached_repo, checksum, recorded_checksum
+from agent_raw_rag.encode.hub_cache import (
+    CachedRepo,
+    cache_folder,
+    cached_repo,
+    checksum,
+    is_checksum,
+    recorded_checksum,
+)
 from agent_raw_rag.encode.hub_client import explained, hub
 from agent_raw_rag.encode.known_models import full_name
 from agent_raw_rag.encode.weights import find, is_folder, read_config
@@ -74,9 +81,10 @@ class _Pull:
 
     def run(self) -> Pulled:
         """Small files, then a look at what kind of model it is, then the large ones."""
-        commit = self._hub.api().model_info(self._model, revision="main").sha
+        commit = str(self._hub.api().model_info(self._model, revision="main").sha)
         entries = [one for one in self._hub.api().list_repo_tree(self._model, revision=commit) if _wanted(one)]
         large = [one for one in entries if one.lfs is not None]
+        self._check_names(commit, large)
         if not any(one.path.endswith(".safetensors") for one in large):
             raise ModelError(
                 f"{self._model} has no safetensors files.", hint="`raw-rag models list` shows models that do."
@@ -90,6 +98,11 @@ class _Pull:
         self._link([one.path for one in entries], commit)
         weights = find(self._model)
         return Pulled(self._model, str(weights.folder), self._total, self._fetched)
+
+    def _check_names(self, commit: str, large: list[Any]) -> None:
+        """What the hub says becomes names of files, and of files that are removed: nothing but checksums may."""
+        if not is_checksum(commit, 40) or not all(is_checksum(str(one.lfs.sha256), 64) for one in large):
+            raise ModelError(f"The hub's list of the files of {self._model} is not sound.", hint="Check HF_ENDPOINT.")
 
     def _check_room(self, large: list[Any]) -> None:
         need = sum(max(0, one.lfs.size - _size(self._blob(one)) - _size(_part(self._blob(one)))) for one in large)
@@ -174,7 +187,7 @@ class _Counted:
 
 
 def _wanted(entry: Any) -> bool:
-    return hasattr(entry, "size") and any(fnmatch(entry.path, pattern) for pattern in WANTED)
+    return hasattr(entry, "size") and "/" not in entry.path and any(fnmatch(entry.path, pattern) for pattern in WANTED)
 
 
 def _part(blob: Path) -> Path:

@@ -82,7 +82,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _row(file: Path, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}:{number} is not valid JSON: {error}.") from error
     if not isinstance(row, dict):
         raise UsageError(f"{file}:{number} is no JSON object.")

@@ -55,7 +55,7 @@ def _samples(file: Path) -> list[dict[str, Any]]:
         data = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", hint="Give the path of locomo10.json.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is not valid JSON: {error}.", hint=_HINT) from error
     if not isinstance(data, list) or not data or not all(isinstance(one, dict) for one in data):
         raise UsageError(f"{file} is not LoCoMo.", hint=_HINT)

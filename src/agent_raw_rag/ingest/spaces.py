@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 
-from agent_raw_rag.derived import cache_file
+from agent_raw_rag.derived import cache_files
 from agent_raw_rag.encode.base import Discovers, Encoder
 from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.errors import ModelError, NotFoundError, UsageError
@@ -53,6 +52,8 @@ class Embedding:
         filled = self._embed(lambda: self.made(choice), filling=True)
         if filled.problem is None and filled.backlog == 0:
             self._switch(active.name, target)
+        elif not self.spaces.vectors(target):
+            self._unregister(target)
         return Embedded(kept.encoded + filled.encoded, filled.backlog, filled.problem)
 
     def _registered(self, choice: Choice) -> str:
@@ -99,6 +100,11 @@ class Embedding:
             self.notes.append(f"{len(done.refused)} texts are found by words only: {done.refused[0]}")
         return done
 
+    def _unregister(self, name: str) -> None:
+        """An encoder that never made a vector leaves no space behind."""
+        with self.gate(), transaction(self.connection):
+            self.spaces.drop_some(name)
+
     def _switch(self, old: str, new: str) -> None:
         with self.gate(), transaction(self.connection):
             self.spaces.activate(new)
@@ -106,7 +112,9 @@ class Embedding:
 
 
 def drop_space(connection: Connection, home: str, name: str) -> None:
-    """Delete a space, its cache and its vectors; the caller holds both locks. What is interrupted can be done again.
+    """Delete a space, its cache and its vectors. The caller holds both locks.
+
+    The cache goes first: what it holds is never made again, so it may not outlive the vectors if this is killed halfway.
 
     Raises:
         NotFoundError: there is no such space.
@@ -120,9 +128,8 @@ def drop_space(connection: Connection, home: str, name: str) -> None:
         raise UsageError(
             f"{name} is the space that is searched.", hint="Configure another model and let it fill first."
         )
-    # The cache goes first: a full one beside half of the vectors would say that none is missing.
-    with suppress(FileNotFoundError):
-        os.remove(cache_file(home, name))
+    for file in cache_files(home, name):
+        os.remove(file)
     more = True
     while more:
         with transaction(connection):

@@ -16,7 +16,7 @@ QUERY_TERMS = 64
 """More terms than this are left out, words before exact ones and from the end: a pasted page is no better a question than its
 first lines, its identifiers and its error texts."""
 
-_quoted = re.compile(r'"([^"\n]+)"|`([^`\n]+)`|“([^”\n]+)”|「([^」\n]+)」|『([^』\n]+)』').finditer
+_quoted = re.compile(r'"([^"\n]+)"|`([^`\n]+)`|“([^“”\n]+)”|「([^「」\n]+)」|『([^『』\n]+)』').finditer
 
 _ENGLISH = """
     a about above after again against ain all also am an and any are aren as at be because been before being below

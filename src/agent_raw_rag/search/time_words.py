@@ -125,8 +125,14 @@ def _read(row: Row, match: re.Match[str], now: datetime) -> Span | None:
         return None
     try:
         span = row.read(match, now)
+        if span and (before.endswith(_FROM_THEN_ON) or match[0].lower().startswith(_FROM_THEN_ON)):
+            span = (span[0], now)
+        return span if span and _lasts(span) else None
     except (UsageError, ValueError, OverflowError):  # beyond the calendar: no time that anything was said at
         return None
-    if span and (before.endswith(_FROM_THEN_ON) or match[0].lower().startswith(_FROM_THEN_ON)):
-        span = (span[0], now)
-    return span if span and span[0] < span[1] else None
+
+
+def _lasts(span: Span) -> bool:
+    """Whether there is anything between its instants. At the rim of the calendar there are none: raises ValueError."""
+    start, end = Stretch(*span).bounds
+    return start < end
