@@ -113,6 +113,7 @@ def test_a_speaker_is_a_role_or_stands_in_the_text(speaker: str, expected: tuple
         ("2026-03-02", 1_772_409_600_000),
         ("2026-03-02T01:00:00+01:00", 1_772_409_600_000),
         ("12:00 am on 2 March, 2026", 1_772_409_600_000),
+        ("9999-12-31T23:59:59-23:00", None),
         ("some day", None),
         (None, None),
         (5, None),

@@ -127,9 +127,10 @@ def millis(date: object) -> Millis | None:
     for read in (datetime.fromisoformat, lambda text: datetime.strptime(text, LOCOMO_DATE)):  # noqa: DTZ007
         try:
             moment = read(date.strip())
-        except ValueError:
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):  # OverflowError: beyond the calendar in UTC
             continue
-        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+        return int(moment.timestamp() * 1000)
     return None
 
 
