@@ -25,6 +25,9 @@ class Models:
     environment: Mapping[str, str]
     _encoders: dict[str, Encoder] = field(default_factory=dict, repr=False)
     _rerankers: dict[str, Reranker] = field(default_factory=dict, repr=False)
+    _wish: Late | None = field(default=None, repr=False)
+    _ready: set[str] = field(default_factory=set, repr=False)
+    """Flagship models that were found to be here."""
     _making: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def encoder(self, choice: Choice) -> Encoder:
@@ -42,7 +45,7 @@ class Models:
 
         settings = self.settings.encoder
         made_by = None if active is None else _choice(active)
-        flagship = _flagship("encoder") if settings.name == "auto" and active is None else None
+        flagship = self._flagship("encoder") if settings.name == "auto" and active is None else None
         return choose_encoder(settings.name, settings.options(), made_by, flagship)
 
     def searching_encoder(self, active: SpaceRow | None) -> Encoder | None:
@@ -92,7 +95,7 @@ class Models:
             return Choice(settings.name, settings.options())
         encoder = _choice(active) if active is not None else self.encoder_choice(None)
         late = Choice("late", {}) if encoder is not None and encoder.kind == "embedded" else None
-        return _flagship("reranker") or late
+        return self._flagship("reranker") or late
 
     def _late(self) -> Late:
         """Late interaction. The model is the one that encodes, loaded once, or the embedded one."""
@@ -104,19 +107,21 @@ class Models:
             assert isinstance(encoder, TokenEncoder)
             return encoder
 
-        return Late(embedded)
+        with self._making:
+            self._wish = self._wish or Late(embedded)
+            return self._wish
 
+    def _flagship(self, what: str) -> Choice | None:
+        """MLX's encoder or reranker, on a Mac that has its weights. Nothing is loaded to find out."""
+        from agent_raw_rag.encode.choice import Choice
+        from agent_raw_rag.encode.known_models import DEFAULT_ENCODER, DEFAULT_RERANKER
+        from agent_raw_rag.encode.mlx_backend import mlx_available, mlx_is_native
+        from agent_raw_rag.encode.weights import weights_present
 
-def _flagship(what: str) -> Choice | None:
-    """MLX's encoder or reranker, on a Mac that has its weights. Nothing is loaded to find out."""
-    from agent_raw_rag.encode.choice import Choice
-    from agent_raw_rag.encode.known_models import DEFAULT_ENCODER, DEFAULT_RERANKER
-    from agent_raw_rag.encode.mlx_backend import mlx_available, mlx_is_native
-    from agent_raw_rag.encode.weights import weights_present
-
-    model = DEFAULT_ENCODER if what == "encoder" else DEFAULT_RERANKER
-    ready = mlx_is_native() and mlx_available() and weights_present(model)
-    return Choice("mlx", {"model": model}) if ready else None
+        model = DEFAULT_ENCODER if what == "encoder" else DEFAULT_RERANKER
+        if model not in self._ready and mlx_is_native() and mlx_available() and weights_present(model):
+            self._ready.add(model)  # looking again at every search would read the heads of all files
+        return Choice("mlx", {"model": model}) if model in self._ready else None
 
 
 def _choice(row: SpaceRow) -> Choice:

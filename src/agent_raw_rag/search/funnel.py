@@ -24,7 +24,7 @@ from agent_raw_rag.search.near_duplicates import fold_near_duplicates
 from agent_raw_rag.search.neighbours import heed_neighbours
 from agent_raw_rag.search.phrases import heed_phrases
 from agent_raw_rag.search.pool import place
-from agent_raw_rag.search.question import Question, question
+from agent_raw_rag.search.question import Question, ends, question
 from agent_raw_rag.search.ranking import Ranking
 from agent_raw_rag.search.recency import newest_first
 from agent_raw_rag.search.rerank import Limits, Pace, rerank
@@ -57,7 +57,7 @@ class Funnel:
         self.clock = clock
         self.words = Words(home)
         self.dense = Dense(home, encoder)
-        self.paces: dict[str, Pace] = {}
+        self.paces: dict[int, Pace] = {}
         self._indexes = threading.Lock()
 
     def search(
@@ -68,7 +68,7 @@ class Funnel:
         ranking, _ = self.rank(query, scope, reader)
         how = Expansion(max_tokens, self.settings.whole_turns, self.settings.once, self.settings.time_order)
         hits = hits_of(ranking, top_k, reader, zone)
-        passages, left_out = expand(hits, query, how, reader, zone, resume)
+        passages, left_out = expand(hits, ends(query), how, reader, zone, resume)
         notes = [*ranking.notes]
         if left_out:
             notes.append(f"{left_out} more {'hit' if left_out == 1 else 'hits'} did not fit into {max_tokens} tokens.")
@@ -169,7 +169,6 @@ class Funnel:
             return
         try:
             reranker = self.reranker()
-            name = reranker.name if reranker is not None else ""
         except ModelError as error:
             ranking.stages.append(f"rerank: skipped, {error}")
             return
@@ -179,7 +178,7 @@ class Funnel:
             self._read_again(asked, reranker, encoder, weighed, ranking)
         elif ranking.order:
             limits = Limits(on.rerank_budget_ms, on.rerank_threshold, on.rerank_fallback)
-            pace = self.paces.setdefault(name, Pace())
+            pace = self.paces.setdefault(id(reranker), Pace())
             rerank(asked.text, ranking, reranker, limits, pace, self.clock)
 
     def _read_again(
@@ -198,7 +197,7 @@ class Funnel:
         if late.english_only and not asked.has_words:
             ranking.stages.append("rerank: skipped, the embedded model reads English only")
             return
-        pace = self.paces.setdefault(late.name, Pace())
+        pace = self.paces.setdefault(id(wish), Pace())
         read_again(asked.text, ranking, weighed, late, self.settings.rerank_budget_ms, pace, self.clock)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -52,7 +53,7 @@ def question(query: str, settings: FunnelSettings, now: datetime, was_said_in: C
         now: The day of the question, in the user's zone.
         was_said_in: Whether there is anything from a stretch of time.
     """
-    query = _ends(query)
+    query = ends(query)
     named = times_in(query, now) if settings.time_words else []
     heard = [one for one in named if was_said_in(one.stretch)]
     rest = without(query, [one.place for one in heard if one.is_relative])
@@ -72,6 +73,13 @@ def _plain(terms: Sequence[QueryTerm]) -> list[QueryTerm]:
     return [replace(term, exact=False) for term in terms]
 
 
-def _ends(query: str) -> str:
+def ends(query: str) -> str:
+    """Head and tail of a query that is longer than ``MOST_CHARS``, as it is or as it is compared: one sign may stand for eighteen."""
+    cut = _cut(query)
+    wide = unicodedata.normalize("NFKC", cut)
+    return cut if len(wide) <= MOST_CHARS else _cut(wide)
+
+
+def _cut(query: str) -> str:
     half = MOST_CHARS // 2
     return query if len(query) <= MOST_CHARS else f"{query[:half]}\n{query[-half:]}"
