@@ -74,7 +74,7 @@ def _plain(terms: Sequence[QueryTerm]) -> list[QueryTerm]:
 
 
 def ends(query: str) -> str:
-    """Head and tail of a query that is longer than ``MOST_CHARS``, as it is or as it is compared: one sign may stand for eighteen."""
+    """Head and tail of a query longer than ``MOST_CHARS``, as it is or as it is compared: one sign may stand for eighteen."""
     cut = _cut(query)
     wide = unicodedata.normalize("NFKC", cut)
     return cut if len(wide) <= MOST_CHARS else _cut(wide)
