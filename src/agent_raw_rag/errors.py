@@ -7,7 +7,8 @@ RawRagError            code, message, hint; exit status for a command
 ├── SourceError        a log that cannot be read                             exit 1
 ├── StoreError         our own store cannot be opened, read or written       exit 1
 │   └── StoreBusyError another process is writing                            exit 1
-└── ModelError         a model that is missing, damaged or of another kind   exit 1
+├── ModelError         a model that is missing, damaged or of another kind   exit 1
+└── ServiceError       the system's services cannot be used                  exit 1
 
 Nothing above this module invents other families. ``server`` and ``cli`` each hold one map from
 these to the wire and to the terminal; everything else is a bug and looks like one.
@@ -73,6 +74,12 @@ class ModelError(RawRagError):
     """A model is missing, damaged, or not what the store expects."""
 
     code = "model"
+
+
+class ServiceError(RawRagError):
+    """The system's own services cannot be asked to run the daemon."""
+
+    code = "service"
 
 
 class TextRefusedError(ModelError):
