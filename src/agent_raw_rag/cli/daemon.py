@@ -92,6 +92,8 @@ def show_state(state: DaemonState) -> None:
     render.line(f"Daemon   {_running(state)}")
     if not state.running or beat is None:
         return
+    if not beat.caught_up:
+        render.line("         reading what there was before it started", "dim")
     for name, one in sorted(beat.agents.items()):
         if said := _lag(one):
             render.line(f"         {name}: {said}", "dim")

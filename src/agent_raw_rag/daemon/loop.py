@@ -50,7 +50,7 @@ class Daemon:
         self._pictures: dict[str, Picture] = {}
         self._schedule = Schedule(scan_seconds, time.monotonic())
         self._pressure = Pressure()
-        self.vectors = Vectors(lambda: self.runtime, self._reason_to_wait)
+        self.vectors = Vectors(lambda: self.runtime, self._reason_to_wait, lambda: self._inbox.put(None))
 
     def stop(self) -> None:
         """End soon, in good order."""
@@ -143,9 +143,11 @@ class Daemon:
         self._schedule = Schedule(self._scan_seconds, time.monotonic())
         self._pictures = {name: Picture(row, roots) for name, (row, roots) in agents.items()}
         self.health.beat.agents.clear()
+        self.health.say(caught_up=False)
         self._follow()
         for name, picture in self._pictures.items():
             self._read(name, picture.changed(), None)
+        self.health.say(caught_up=True)
         self._tell()
 
     def _follow(self) -> None:

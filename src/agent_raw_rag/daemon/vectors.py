@@ -70,8 +70,11 @@ class Plan:
 class Vectors:
     """The thread."""
 
-    def __init__(self, runtime: Callable[[], Runtime], reason_to_wait: Callable[[], str | None]) -> None:
+    def __init__(
+        self, runtime: Callable[[], Runtime], reason_to_wait: Callable[[], str | None], on_news: Callable[[], None]
+    ) -> None:
         self._runtime = runtime
+        self._on_news = on_news
         self._reason = reason_to_wait
         self._plan = Plan()
         self._inbox: SimpleQueue[bool] = SimpleQueue()
@@ -106,7 +109,10 @@ class Vectors:
                 if self._inbox.get(timeout=None if left == NEVER else max(0.0, left)):
                     self._plan.added(time.monotonic())
             except Empty:
+                before = self.backlog, self.waits, self.problem
                 self._try()
+                if before != (self.backlog, self.waits, self.problem):
+                    self._on_news()
 
     def _try(self) -> None:
         self.waits = self._reason()

@@ -30,7 +30,11 @@ class Picture:
     _seen: dict[str, tuple[Source, Mark | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.roots = tuple(Root(os.path.realpath(root.path), root.patterns) for root in self.roots)
+        self._resolve()
+
+    def _resolve(self) -> None:
+        """Follow the links of the roots; they may be set anew at any time."""
+        self._real = tuple(Root(os.path.realpath(root.path), root.patterns) for root in self.roots)
 
     @property
     def paths(self) -> set[str]:
@@ -39,7 +43,7 @@ class Picture:
 
     def holds(self, path: str) -> bool:
         """Whether a path lies in one of the agent's folders."""
-        return any(path.startswith(os.path.join(root.path, "")) for root in self.roots)
+        return any(path.startswith(os.path.join(root.path, "")) for root in self._real)
 
     def source_of(self, path: str) -> str | None:
         """The known source that a file belongs to: it is one, or the log of one."""
@@ -50,7 +54,7 @@ class Picture:
 
     def may_be_news(self, path: str) -> bool:
         """Whether a file that is no known source is a reason to look everywhere: it may be a new one, or part of a document."""
-        return any(could_be_source(root, path) for root in self.roots) or any(
+        return any(could_be_source(root, path) for root in self._real) or any(
             source.members for source, _ in self._seen.values()
         )
 
@@ -58,6 +62,7 @@ class Picture:
         """Of the known sources among ``paths`` those that changed or vanished; with None, of all, and the new ones too. The next
         look compares with this one."""
         if paths is None:
+            self._resolve()
             found = {source.path: source for source in find_sources(self.adapter, self.roots, lambda error: None)}
         else:
             found = {path: self._seen[path][0] for path in paths if path in self._seen}

@@ -38,6 +38,8 @@ class Heartbeat:
     beat: float
     ended: float | None = None
     """When it left in good order."""
+    caught_up: bool = False
+    """Whether all there was when it started, or took a new configuration, has been read."""
     watching: str = ""
     """How it learns of changes, where that is not by events of all folders."""
     error: str | None = None

@@ -64,7 +64,7 @@ def call(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.C
         ServiceError: it is not there, or does not answer.
     """
     try:
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603 - fixed programs, no shell
             command, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
             timeout=ANSWER_SECONDS, check=False,
         )  # fmt: skip
