@@ -86,7 +86,9 @@ def test_vectors_follow(home: Home) -> None:
     with home.watching(*RARELY):
         say_in_lines(home.path / LINES, "The heron codec drops the last frame.")
         home.finds_soon("The heron codec drops the last frame.")
-        wait_for(lambda: home.beat().backlog == 0 and not Runtime.load(None, home.variables).status().backlog, "vectors")
+        wait_for(
+            lambda: home.beat().backlog == 0 and not Runtime.load(None, home.variables).status().backlog, "vectors"
+        )
 
 
 def test_a_busy_machine_waits_with_vectors_and_not_with_text(tmp_path: Path) -> None:

@@ -134,7 +134,14 @@ def say_in_rows(connection: sqlite3.Connection, text: str) -> None:
         )
         connection.execute(
             "INSERT INTO part (id, message_id, session_id, time_created, time_updated, data) VALUES (?, ?, ?, ?, ?, ?)",
-            (f"prt_z{now:x}{name}", f"msg_z{now:x}{name}", session, now, now, json.dumps({"type": "text", "text": text})),
+            (
+                f"prt_z{now:x}{name}",
+                f"msg_z{now:x}{name}",
+                session,
+                now,
+                now,
+                json.dumps({"type": "text", "text": text}),
+            ),
         )
         connection.execute("UPDATE session SET time_updated = ? WHERE id = ?", (now, session))
 

@@ -27,7 +27,9 @@ def test_it_reads_back_as_it_was_written(tmp_path_factory: pytest.TempPathFactor
     assert read(home) == beat
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"pid": 1}', '{"agents": []}', '{"agents": {}, "colour": "red"}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"pid": 1}', '{"agents": []}', '{"agents": {}, "colour": "red"}']
+)
 def test_a_file_that_says_nothing_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     assert read(str(tmp_path)) is None

@@ -49,7 +49,7 @@ class Systemd:
     def render(self, job: Job) -> str:
         """The unit."""
         lines = "".join(f"Environment={quoted(f'{name}={value}')}\n" for name, value in job.environment.items())
-        command = " ".join(quoted(word, command=True) for word in job.command)
+        command = " ".join([quoted(job.program), *(quoted(word, variables=True) for word in job.arguments)])
         return _TEMPLATE.format(command=command, environment=lines)
 
     def install(self, job: Job) -> list[str]:
@@ -114,11 +114,12 @@ class Systemd:
         return call(["systemctl", "--user", *words], self.environment)
 
 
-def quoted(text: str, *, command: bool = False) -> str:
-    """A word as systemd reads it back: specifiers (and in commands, variables) are no more than text."""
+def quoted(text: str, *, variables: bool = False) -> str:
+    """A word as systemd reads it back: specifiers are no more than text, nor are variables where systemd fills them in (in
+    the arguments of a command, not in the name of its program)."""
     escaped = (
         text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t").replace("%", "%%")
     )
-    if command:
+    if variables:
         escaped = escaped.replace("$", "$$")
     return f'"{escaped}"'
