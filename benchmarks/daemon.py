@@ -35,6 +35,8 @@ from typing import Any
 import psutil
 from layout import environment
 
+from ingest import renewed
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agent_raw_rag.models import Ask
@@ -42,7 +44,9 @@ from agent_raw_rag.runtime import Runtime, heartbeat
 from tests.process.watching import DATABASE, LINES, Home, say_in_lines, say_in_rows
 
 CONFIG = '[reranker]\nname = "none"\n[daemon]\nbusy_load = 0\non_battery = true\n[encoder]\nname = "{encoder}"\n'
-WORDS = "retry offset upload session cursor heron codec frame index vector commit branch schema socket timeout".split()
+WORDS = (
+    "retry offset upload session cursor heron codec frame index vector commit branch schema socket timeout".split()  # noqa: SIM905
+)
 START_SECONDS = 1800.0
 HOUR = 3600.0
 
@@ -136,22 +140,12 @@ def taken(process: psutil.Process) -> dict[str, float]:
 
 def copies(home: Home, sources: int) -> None:
     """The sample session under so many ids, in folders of forty."""
-    sample = (home.path / LINES).read_text(encoding="utf-8")
-    native = Path(LINES).stem
-    for number in range(sources):
-        session = str(uuid.uuid5(uuid.NAMESPACE_URL, str(number)))
+    sample = (home.path / LINES).read_bytes().splitlines()
+    for number in range(1, sources + 1):
+        (session,) = renewed([Path(LINES).stem.encode()], number)
         folder = home.path / ".claude/projects" / f"-work-{number // 40}"
         folder.mkdir(parents=True, exist_ok=True)
-        rows = [renamed(json.loads(line), session, number) for line in sample.splitlines()]
-        text = "".join(f"{json.dumps(row)}\n" for row in rows).replace(native, session)
-        (folder / f"{session}.jsonl").write_text(text, encoding="utf-8")
-
-
-def renamed(row: dict[str, Any], session: str, number: int) -> dict[str, Any]:
-    for key in ("uuid", "parentUuid"):
-        if row.get(key):
-            row[key] = str(uuid.uuid5(uuid.UUID(session), row[key]))
-    return row | ({"cwd": f"/work/{number // 40}"} if "cwd" in row else {})
+        (folder / f"{session.decode().strip()}.jsonl").write_bytes(b"".join(renewed(sample, number)))
 
 
 # ---------------------------------------------------------------- replay
@@ -190,11 +184,11 @@ def search(home: Home, text: str) -> list[Any]:
 
 
 def new_log(home: Home, number: int) -> Path:
-    session = str(uuid.uuid5(uuid.NAMESPACE_URL, f"replay {number}"))
-    path = home.path / ".claude/projects" / f"-replay-{number % 7}" / f"{session}.jsonl"
+    first = next(line for line in (home.path / LINES).read_bytes().splitlines() if b'"uuid"' in line)
+    ((session,), (line,)) = (list(renewed([one], 1 << 20 | number)) for one in (Path(LINES).stem.encode(), first))
+    path = home.path / ".claude/projects" / f"-replay-{number % 7}" / f"{session.decode().strip()}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    first = json.loads((home.path / LINES).read_text(encoding="utf-8").splitlines()[0])
-    path.write_text(json.dumps(renamed(first, session, number) | {"sessionId": session}) + "\n", encoding="utf-8")
+    path.write_bytes(line)
     return path
 
 

@@ -13,10 +13,10 @@ from agent_raw_rag.runtime.heartbeat import FILE, AgentBeat, Heartbeat, read, st
 from agent_raw_rag.store.lock import DAEMON, lock
 
 TIMES = st.floats(0, 4e9)
+AGENTS = st.builds(AgentBeat, lag_seconds=st.none() | TIMES, failing=st.dictionaries(st.text(), st.text()))
 BEATS = st.builds(
     Heartbeat, pid=st.integers(1, 1 << 22), version=st.text(), started=TIMES, beat=TIMES, ended=st.none() | TIMES,
-    error=st.none() | st.text(),
-    agents=st.dictionaries(st.text(), st.builds(AgentBeat, lag_seconds=st.none() | TIMES, failing=st.dictionaries(st.text(), st.text()))),
+    error=st.none() | st.text(), agents=st.dictionaries(st.text(), AGENTS),
 )  # fmt: skip
 
 
