@@ -13,16 +13,21 @@ FILES = 3
 
 
 def set_up() -> logging.Logger:
-    """The product's logger, writing to stderr. ``RAW_RAG_LOG`` sets the level (default WARNING)."""
+    """The product's logger, writing to stderr. ``RAW_RAG_LOG`` sets the level; else it is WARNING, and INFO with a file."""
     logger = logging.getLogger(NAME)
     if not logger.handlers:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter(FORMAT))
         logger.addHandler(handler)
         logger.propagate = False
-    level = os.environ.get("RAW_RAG_LOG", "WARNING").upper()
-    logger.setLevel(level if level in logging.getLevelNamesMapping() else "WARNING")
+    _set_level(logger)
     return logger
+
+
+def _set_level(logger: logging.Logger) -> None:
+    default = "WARNING" if len(logger.handlers) < 2 else "INFO"
+    level = os.environ.get("RAW_RAG_LOG", default).upper()
+    logger.setLevel(level if level in logging.getLevelNamesMapping() else default)
 
 
 def keep_in(folder: str) -> str:
@@ -35,6 +40,5 @@ def keep_in(folder: str) -> str:
     handler = RotatingFileHandler(path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter(FORMAT))
     logger.addHandler(handler)
-    if "RAW_RAG_LOG" not in os.environ:
-        logger.setLevel("INFO")
+    _set_level(logger)
     return path

@@ -49,7 +49,9 @@ def test_the_service_is_installed_shown_and_removed(bare: Environment, systemctl
 @linux
 def test_the_configuration_and_what_moves_logs_go_along(bare: Environment, systemctl: Fake, tmp_path: Path) -> None:
     config = tmp_path / "my settings.toml"
-    config.write_text('[encoder]\nname = "http"\nurl = "http://127.0.0.1:1/v1"\nkey_variable = "THE_KEY"\n', encoding="utf-8")
+    config.write_text(
+        '[encoder]\nname = "http"\nurl = "http://127.0.0.1:1/v1"\nkey_variable = "THE_KEY"\n', encoding="utf-8"
+    )
     environment = {**bare, "CODEX_HOME": "/logs/of codex", "THE_KEY": "a secret"}
     done = called(environment, systemctl, "--install-daemon", "--config", str(config))
     assert done.returncode == 0, done.stderr
@@ -112,7 +114,9 @@ def test_what_means_nothing_is_wrong_use(bare: Environment, words: list[str]) ->
 def test_status_says_whether_a_daemon_runs_and_how_far_it_is(own: Environment) -> None:
     home = own["RAW_RAG_HOME"]
     assert "Daemon   not running\n" in run(own, "status").stdout
-    beat = Heartbeat(pid=4711, version="1", started=1.0, beat=2.0, caught_up=True, error="The disk is full.", error_at=2.0)
+    beat = Heartbeat(
+        pid=4711, version="1", started=1.0, beat=2.0, caught_up=True, error="The disk is full.", error_at=2.0
+    )
     beat.agents["claude"] = AgentBeat(lag_seconds=0.4, read_at=2.0, failing={"/x": "no"}, waiting=2, waiting_since=1.0)
     write(home, beat)
     assert "it died after" in run(own, "status").stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -20,6 +21,24 @@ pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(os.name == "nt", reason="ended by signals that Windows does not have"),
 ]
+ODD_ADAPTER = """
+from agent_raw_rag.adapters.base import Adapter, Root, digest
+from agent_raw_rag.models import Message, Role, Shape, Source, Text
+
+def parse(record, state):
+    return [Message(Role.USER, record.data["id"], (Text(record.data["text"]),), None)]
+
+def start(source):
+    if "boom" in open(source.path, encoding="utf-8").read():
+        raise KeyError("boom")
+    return {"session": source.session}
+
+ADAPTER = Adapter(
+    agent="odd", title="Odd", roots=lambda env, home: (Root(f"{home}/.odd", ("*.jsonl",)),), parse=parse,
+    classify=lambda root, path: Source("odd", f"{root.path}/{path}", root.path, Shape.LINES, session=path),
+    start=start,
+)
+"""
 RARELY = ("--interval", "3600")
 """So that what is found is found by events."""
 
@@ -162,6 +181,69 @@ def test_a_store_that_others_write_to_is_tried_again(home: Home) -> None:
             assert "a test" in str(home.beat().error)
         home.finds_soon("It waits its turn, like the crane.")
         wait_for(lambda: not home.beat().agents["claude"].waiting, "the end of the wait")
+
+
+def test_a_bug_met_in_one_source_stops_no_other(home: Home, tmp_path: Path) -> None:
+    """A third-party adapter that fails on one of its files."""
+    plugin = tmp_path / "plugin"
+    (plugin / "odd-1.dist-info").mkdir(parents=True)
+    (plugin / "odd-1.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: odd\nVersion: 1\n", encoding="utf-8"
+    )
+    points = "[agent_raw_rag.adapters]\nodd = odd_adapter:ADAPTER\n"
+    (plugin / "odd-1.dist-info" / "entry_points.txt").write_text(points, encoding="utf-8")
+    (plugin / "odd_adapter.py").write_text(ODD_ADAPTER, encoding="utf-8")
+    logs = home.path / ".odd"
+    logs.mkdir()
+    for name, text in (("a", "The puma speaks."), ("b", "boom"), ("c", "The lynx answers.")):
+        (logs / f"{name}.jsonl").write_text(f'{{"text": "{text}", "id": "{name}"}}\n', encoding="utf-8")
+    home = Home({**home.variables, "PYTHONPATH": str(plugin)})
+    with home.watching(*RARELY):
+        failing = wait_for(lambda: home.beat().agents["odd"].failing, "the failure")
+        assert failing == {str(logs / "b.jsonl"): "KeyError: 'boom'"}
+        home.finds_soon("The puma speaks.")
+        home.finds_soon("The lynx answers.")
+        assert "Traceback" in home.log()
+        (logs / "b.jsonl").write_text('{"text": "The bug is gone, said the ocelot.", "id": "b"}\n', encoding="utf-8")
+        home.finds_soon("The bug is gone, said the ocelot.")
+        wait_for(lambda: not home.beat().agents["odd"].failing, "the mended source")
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the limit of another process can be set on Linux only")
+def test_a_full_disk_is_told_and_tried_again(home: Home) -> None:
+    """A limit on the size of files stands for it."""
+    with home.watching(*RARELY) as daemon:
+        biggest = max(path.stat().st_size for path in home.store.rglob("*"))
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (biggest, resource.RLIM_INFINITY))
+        long = "no room for the bison here, it said. " * 200
+
+        def say_and_see() -> str | None:
+            say_in_lines(home.path / LINES, long)
+            return home.beat().error
+
+        wait_for(say_and_see, "the error")
+        assert daemon.poll() is None
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        say_in_lines(home.path / LINES, "Quagga dune again.")
+        home.finds_soon("Quagga dune again.")
+        assert end(daemon) == 0
+    followed = stored(home)
+    Runtime.load(None, home.variables).ingest(embed=False)
+    assert differences(stored(home), followed) == []
+
+
+def test_told_to_end_in_the_middle_of_a_large_log_it_does_and_goes_on_next_time(home: Home, tmp_path: Path) -> None:
+    remarks = (f"Remark {number} of a very long talk with the moose." for number in range(30_000))
+    say_in_lines(home.path / LINES, *remarks)
+    daemon = home.start(*RARELY)
+    wait_for(lambda: home.turns() > 1000, "the first batches")
+    assert end(daemon) == 0
+    daemon.communicate()
+    assert not home.beat().caught_up
+    Runtime.load(None, home.variables).ingest(embed=False)
+    once = Home({**home.variables, "RAW_RAG_HOME": str(tmp_path / "once")})
+    Runtime.load(None, once.variables).ingest(embed=False)
+    assert stored(once) == stored(home)
 
 
 def test_the_store_stays_the_users_alone(home: Home) -> None:

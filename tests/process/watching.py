@@ -99,20 +99,31 @@ class Home:
     def finds_soon(self, text: str) -> None:
         wait_for(lambda: self.finds(text), f"finding {text!r}")
 
+    def turns(self) -> int:
+        """Turns that are stored; 0 without a store."""
+        try:
+            with closing(sqlite3.connect(f"file:{self.store}/raw_rag.db?mode=ro", uri=True)) as connection:
+                return int(connection.execute("SELECT count(*) FROM turns").fetchone()[0])
+        except sqlite3.Error:
+            return 0
+
     def log(self) -> str:
         return (self.store / "log" / "daemon.log").read_text(encoding="utf-8")
 
 
-def say_in_lines(log: Path, text: str) -> None:
-    """A prompt appended to a log of lines."""
+def say_in_lines(log: Path, *texts: str) -> None:
+    """Prompts appended to a log of lines."""
     *_, last = (json.loads(line) for line in log.read_bytes().splitlines() if b'"uuid"' in line)
-    prompt = {
-        "parentUuid": last["uuid"], "isSidechain": False, "type": "user", "uuid": str(uuid.uuid4()),
-        "message": {"role": "user", "content": text}, "timestamp": "2026-11-30T10:00:00.000Z", "userType": "external",
-        "entrypoint": "cli", "cwd": last["cwd"], "sessionId": last["sessionId"], "version": last["version"],
-    }  # fmt: skip
+    before, rows = last["uuid"], []
+    for text in texts:
+        rows.append({
+            "parentUuid": before, "isSidechain": False, "type": "user", "uuid": str(uuid.uuid4()),
+            "message": {"role": "user", "content": text}, "timestamp": "2026-11-30T10:00:00.000Z", "userType": "external",
+            "entrypoint": "cli", "cwd": last["cwd"], "sessionId": last["sessionId"], "version": last["version"],
+        })  # fmt: skip
+        before = rows[-1]["uuid"]
     with log.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(prompt) + "\n")
+        stream.write("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
 def say_in_database(database: Path, text: str) -> None:

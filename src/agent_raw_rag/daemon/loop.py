@@ -145,8 +145,8 @@ class Daemon:
         self.health.beat.agents.clear()
         self.health.say(caught_up=False)
         self._follow()
-        for name, picture in self._pictures.items():
-            self._read(name, picture.changed(), None)
+        for name in self._pictures:
+            self._read(name, self._look(name), None)
         self.health.say(caught_up=True)
         self._tell()
 
@@ -187,22 +187,30 @@ class Daemon:
     def _scan(self) -> None:
         began = time.thread_time()
         self._follow()
-        changed = {name: picture.changed() for name, picture in self._pictures.items()}
+        changed = {name: self._look(name) for name in self._pictures}
         self._schedule.scanned(time.thread_time() - began, time.monotonic())
         for name, paths in changed.items():
             if paths:
                 self._read(name, paths, paths)
 
     def _look_and_read(self, due: Due) -> None:
-        picture = self._pictures[due.agent]
         if due.everywhere:
             began = time.thread_time()
-            changed = picture.changed()
+            changed = self._look(due.agent)
             self._schedule.looked(due.agent, time.thread_time() - began, time.monotonic())
         else:
-            changed = picture.changed(due.look)
+            changed = self._look(due.agent, due.look)
         if paths := changed | due.read:
             self._read(due.agent, paths, paths)
+
+    def _look(self, agent: str, paths: Collection[str] | None = None) -> set[str]:
+        try:
+            return self._pictures[agent].changed(paths)
+        except Exception as error:  # of an adapter, which may be anybody's
+            if self.health.beat.error != (why := f"{agent}: {type(error).__name__}: {error}"):
+                _log.error("%s: its folders cannot be looked at", agent, exc_info=error)
+            self.health.went_wrong(why)
+            return set()
 
     def _read(self, agent: str, paths: Collection[str], only: Collection[str] | None) -> None:
         """Read these sources of an agent; ``only`` None: all that it has."""
