@@ -11,7 +11,7 @@ Each starts a real ``raw-rag-ingest --watch`` over logs of its own in a temporar
 - ``idle``: the daemon reads so many sources, settles for a minute, and is then left alone. CPU time and bytes read are those of
   ``/proc/PID/stat`` and ``/proc/PID/io`` (``rchar``: what it asked for, from whatever cache).
 - ``replay``: so many sessions speak as agents do (a prompt, then an answer with actions, each 45 s on average), so much faster.
-  Resident memory is taken every 30 s; flat means: the largest of the last quarter is within 10 % of that of the second quarter.
+  Resident memory is taken 96 times; flat means: the largest of the last quarter is within 10 % of that of the second quarter.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def replay(home: Home, hours: float, speed: float, sessions: int) -> dict[str, A
         while (now := time.monotonic() - began) < length:
             if now >= next_sample:
                 samples.append((round(now, 1), process.memory_info().rss))
-                next_sample += 30
+                next_sample += length / 96
             place = chance.randrange(sessions)
             if chance.random() < 0.01:
                 logs[place] = new_log(home, sessions + said)
