@@ -159,5 +159,6 @@ class Vectors:
         """After each slice."""
         self.backlog = note.total - note.done
         self.waits = self._reason()
+        self._on_news()
         if self._stop.is_set() or self.waits is not None:
             raise Stopped
