@@ -431,7 +431,10 @@ def _variables() -> Iterable[tuple[str, str]]:
     yield module.HOME_VARIABLE, "The home folder: store, indexes and configuration. Default `~/.agent-raw-rag`."
     yield module.CONFIG_VARIABLE, "The configuration file. A missing one is an error."
     yield module.STORE_VARIABLE, "The store's SQLite file; wins over `store.path`."
-    yield "RAW_RAG_LOG", "How much is logged on stderr: `DEBUG`, `INFO`, `WARNING` (default) or `ERROR`."
+    yield (
+        "RAW_RAG_LOG",
+        "How much is logged: `DEBUG`, `INFO` (default of the daemon), `WARNING` (default of all else) or `ERROR`.",
+    )
     yield LIMIT_VARIABLE, "Milliseconds that `raw-rag hook` may take in all; then it says nothing. Default 300."
     moving: dict[str, list[str]] = {}
     for row in rows().values():

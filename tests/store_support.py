@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from pathlib import Path
 
 from agent_raw_rag.adapters.registry import adapters
@@ -21,11 +22,14 @@ class Ingest:
         self.home = home
         self.connection: sqlite3.Connection = connect(str(store / "raw_rag.db"), write=True)
 
-    def run(self, *agents: str, again: bool = False, ahead_bytes: int | None = None) -> dict[str, AgentReport]:
+    def run(
+        self, *agents: str, again: bool = False, ahead_bytes: int | None = None, only: Collection[str] | None = None
+    ) -> dict[str, AgentReport]:
         committer = self.committer()
         sync = Sync(committer, committer.sources, ahead_bytes=ahead_bytes)
         rows = {name: row for name, row in adapters().items() if not agents or name in agents}
-        return {name: sync.run(row, row.roots({}, str(self.home)), again=again) for name, row in rows.items()}
+        roots = {name: row.roots({}, str(self.home)) for name, row in rows.items()}
+        return {name: sync.run(row, roots[name], again=again, only=only) for name, row in rows.items()}
 
     def committer(self) -> Committer:
         return Committer(Writer(self.connection), Sources(self.connection), tokenizer())

@@ -41,6 +41,7 @@ SDIST_TOP = frozenset(
         "README.zh-TW.md",
         "benchmarks",
         "docs",
+        "launchd",
         "pyproject.toml",
         "reports",
         "src",

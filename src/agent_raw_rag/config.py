@@ -221,6 +221,17 @@ class SourceSettings(_Section):
     )
 
 
+class DaemonSettings(_Section):
+    """What `raw-rag-ingest --watch` and the service keep to."""
+
+    busy_load: Annotated[float, Field(ge=0, le=100)] = Field(
+        0.8,
+        description="Load per core, its own left out, from which new text waits for its vectors; words find it at once. "
+        "0: it never waits.",
+    )
+    on_battery: bool = Field(False, description="Make vectors on battery too.")
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -230,6 +241,7 @@ class Settings(_Section):
     search: SearchSettings = SearchSettings()
     encoder: EncoderSettings = EncoderSettings()
     reranker: RerankerSettings = RerankerSettings()
+    daemon: DaemonSettings = DaemonSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")
     file: str | None = Field(None, description="The file these settings came from.")

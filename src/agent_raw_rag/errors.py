@@ -9,6 +9,7 @@ RawRagError            code, message, hint; exit status for a command
 │   └── StoreBusyError another process is writing                            exit 1
 ├── ModelError         a model that is missing, damaged or of another kind   exit 1
 │   └── TextRefusedError  one text that a working model will not take        exit 1
+├── ServiceError       the system's services cannot be used                  exit 1
 └── WiringError        an agent's configuration that cannot be edited        exit 1
 
 Nothing above this module invents other families. ``server`` and ``cli`` each hold one map from
@@ -75,6 +76,12 @@ class ModelError(RawRagError):
     """A model is missing, damaged, or not what the store expects."""
 
     code = "model"
+
+
+class ServiceError(RawRagError):
+    """The system's own services cannot be asked to run the daemon."""
+
+    code = "service"
 
 
 class TextRefusedError(ModelError):

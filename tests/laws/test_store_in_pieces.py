@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_raw_rag.adapters.registry import adapters
+from agent_raw_rag.ingest.picture import Picture
 from tests.dump import differences, dump
 from tests.store_support import Ingest
 
@@ -55,9 +57,13 @@ class Machine:
         with path.open("ab") as stream:
             stream.write(data[held:])
 
-    def run(self) -> None:
-        reports = self.ingest.run(self.agent)
+    def run(self, only: set[str] | None = None) -> None:
+        reports = self.ingest.run(self.agent, only=only)
         assert reports[self.agent].failed == {}
+
+    def picture(self) -> Picture:
+        row = adapters()[self.agent]
+        return Picture(row, row.roots({}, str(self.ingest.home)))
 
     def end(self) -> dict[str, list[tuple[Any, ...]]]:
         found = dump(self.ingest.connection)
@@ -95,6 +101,38 @@ def test_logs_that_grow_in_any_pieces_give_the_same_store(agent: str, version: s
     for name, data in logs:
         machine.grow(name, data)
     machine.run()
+    assert differences(machine.end(), whole(agent, version)) == []
+
+
+@pytest.mark.parametrize(("agent", "version"), CASES)
+@settings(max_examples=settings().max_examples // 8)
+@given(
+    steps=st.lists(st.tuples(st.integers(0, 19), st.floats(0, 1), st.booleans()), max_size=30), renamed=st.booleans()
+)
+def test_reading_only_what_changed_gives_the_same_store(
+    agent: str, version: str, steps: list[tuple[int, float, bool]], renamed: bool
+) -> None:
+    """Sources grow one at a time; each time only those that look different are read, or (if no event told) several at once."""
+    logs = files(agent, version)
+    machine = Machine(agent, version)
+    picture = machine.picture()
+    for place, share, told in steps:
+        name, data = logs[place % len(logs)]
+        if not name.endswith(".zst"):
+            machine.grow(name, data[: int(len(data) * share)])
+            if told:
+                path = str(machine.root / name)
+                machine.run(only=picture.changed([path] if picture.source_of(path) else None))
+    if renamed and (machine.root / logs[0][0]).exists() and not logs[0][0].endswith(".zst"):
+        here = machine.root / logs[0][0]
+        machine.run(only=picture.changed())
+        here.rename(here.with_name("elsewhere"))
+        machine.run(only=picture.changed())
+        here.with_name("elsewhere").rename(here)
+    for name, data in logs:
+        machine.grow(name, data)
+    machine.run(only=picture.changed())
+    assert picture.changed() == set()
     assert differences(machine.end(), whole(agent, version)) == []
 
 

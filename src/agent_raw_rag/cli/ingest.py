@@ -1,4 +1,4 @@
-"""``raw-rag-ingest``: read what is new in the agents' logs, once."""
+"""``raw-rag-ingest``: read what is new in the agents' logs, once or all the time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent_raw_rag import __version__
-from agent_raw_rag.cli import options, render
-from agent_raw_rag.cli.status import show_status
+from agent_raw_rag.cli import daemon, options, render
+from agent_raw_rag.cli.status import show_status_of
 from agent_raw_rag.errors import UsageError
+from agent_raw_rag.runtime import heartbeat
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import AgentCounts, IngestReport, Note
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     OnNote = Callable[[Note], None]
 
 LINE_EVERY_SECONDS = 5.0
+SCAN_SECONDS = 60.0
+DAEMON = "Always on"
 
 app = typer.Typer(
     name="raw-rag-ingest",
@@ -48,17 +51,71 @@ def ingest(
     no_embed: Annotated[bool, typer.Option("--no-embed", help="Make no vectors now; they stay a backlog.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=options.OUTPUT)] = False,
     config: options.Config = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on: read what the agents write as they write it.", rich_help_panel=DAEMON)
+    ] = False,
+    interval: Annotated[
+        float,
+        typer.Option("--interval", metavar="SECONDS", min=1, max=86400, rich_help_panel=DAEMON,
+                     help="With --watch: how often to look everywhere, besides following events."),
+    ] = SCAN_SECONDS,
+    install_daemon: Annotated[
+        bool, typer.Option("--install-daemon", help="Have the system run --watch, from now on and at each login.",
+                           rich_help_panel=DAEMON)
+    ] = False,
+    uninstall_daemon: Annotated[
+        bool, typer.Option("--uninstall-daemon", help="Stop and remove that service.", rich_help_panel=DAEMON)
+    ] = False,
+    daemon_status: Annotated[
+        bool, typer.Option("--daemon-status", help="Show the service, the daemon, its lag and its last error.",
+                           rich_help_panel=DAEMON)
+    ] = False,
+    print_: Annotated[
+        bool, typer.Option("--print", help="With --install-daemon: show the service's description and install nothing.",
+                           rich_help_panel=DAEMON)
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-) -> None:
+) -> None:  # fmt: skip
     """Read what is new in the agents' logs.
 
     Exit status: 0; 1 if a log could not be read or somebody else is writing; 2 for wrong use.
     """
-    if status:
+    _one_of(
+        {"--status": status, "--watch": watch, "--install-daemon": install_daemon,
+         "--uninstall-daemon": uninstall_daemon, "--daemon-status": daemon_status},
+        {"--agent": bool(agent) and not status, "--rebuild": rebuild, "--no-embed": no_embed},
+    )  # fmt: skip
+    if print_ and not install_daemon:
+        raise UsageError("--print shows what --install-daemon would install.", hint="Give both.")
+    if watch:
+        daemon.watch(config, interval)
+    elif install_daemon:
+        daemon.install(config, interval, only_print=print_)
+    elif uninstall_daemon:
+        daemon.uninstall()
+    elif daemon_status:
+        daemon.show(config, json=json)
+    elif status:
         _status(agent or [], json, config)
-        return
+    else:
+        _once(agent, json=json, rebuild=rebuild, no_embed=no_embed, quiet=quiet, config=config)
+
+
+def _one_of(acts: dict[str, bool], of_reading: dict[str, bool]) -> None:
+    """Each call does one thing, and takes only options that mean something to it."""
+    asked = [name for name, is_asked in acts.items() if is_asked]
+    if len(asked) > 1:
+        raise UsageError(f"{' and '.join(asked)} do not go together.")
+    idle = [name for name, is_asked in of_reading.items() if is_asked]
+    if asked and idle:
+        raise UsageError(f"{', '.join(idle)} means nothing with {asked[0]}.")
+
+
+def _once(
+    agent: list[str] | None, *, json: bool, rebuild: bool, no_embed: bool, quiet: bool, config: str | None
+) -> None:
     runtime = options.load(config)
     with _progress(shown=not (quiet or json)) as on_note:
         report = runtime.ingest(agent or None, again=rebuild, embed=not no_embed, on_note=on_note)
@@ -108,11 +165,9 @@ def _show_agent(name: str, one: AgentCounts) -> None:
 def _status(agents: list[str], json: bool, config: str | None) -> None:
     if len(agents) > 1:
         raise UsageError("--status shows one agent or all.", hint="Give --agent once, or not at all.")
-    report = options.load(config).status(agents[0] if agents else None)
-    if json:
-        render.as_json(report.as_json())
-    else:
-        show_status(report)
+    runtime = options.load(config)
+    report = runtime.status(agents[0] if agents else None)
+    show_status_of(report, heartbeat.state(runtime.home), json=json)
 
 
 @contextmanager

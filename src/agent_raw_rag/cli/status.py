@@ -5,23 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_raw_rag.cli import options, render
+from agent_raw_rag.cli.daemon import show_state
 from agent_raw_rag.cli.spaces import filled
+from agent_raw_rag.runtime import heartbeat
 
 if TYPE_CHECKING:
+    from agent_raw_rag.runtime.heartbeat import DaemonState
     from agent_raw_rag.search.status import StatusReport
 
 
 def status(agent: options.Agent = None, json: options.Json = False, config: options.Config = None) -> None:
     """What is stored, what ranks, and what went wrong."""
-    report = options.load(config).status(agent)
+    runtime = options.load(config)
+    show_status_of(runtime.status(agent), heartbeat.state(runtime.home), json=json)
+
+
+def show_status_of(report: StatusReport, daemon: DaemonState, *, json: bool) -> None:
+    """A status as JSON or for people."""
     if json:
-        render.as_json(report.as_json())
+        render.as_json({**report.as_json(), "daemon": daemon.as_json()})
     else:
-        show_status(report)
+        _show(report, daemon)
 
 
-def show_status(report: StatusReport) -> None:
-    """A status for people."""
+def _show(report: StatusReport, daemon: DaemonState) -> None:
     render.line(f"raw-rag {report.version}", "bold")
     render.line(f"Store    {render.short_path(report.store)}, {render.size(report.store_bytes)}")
     counts = [(report.sessions, "session"), (report.turns, "turn"), (report.chunks, "chunk")]
@@ -31,6 +38,7 @@ def show_status(report: StatusReport) -> None:
     for item in report.filling:
         render.line(f"         {filled(item)} chunks, {item.space}, not searched", "dim")
     render.line(f"Rerank   {report.reranker or 'none: skipped'}")
+    show_state(daemon)
     render.line()
     rows = [
         (name, one.sessions, one.turns, f"{one.sources}{f' ({one.gone_sources} gone)' if one.gone_sources else ''}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ from agent_raw_rag.store.forget import has_traces, scrub
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.sources import Sources
 from agent_raw_rag.store.spaces import Spaces
-from agent_raw_rag.store.totals import totals
+from agent_raw_rag.store.totals import AgentTotals, totals
 from agent_raw_rag.store.writer import Writer
 
 FEED_EVERY_CHUNKS = 4000
@@ -113,16 +113,24 @@ class IngestRun:
             self.options.sanitize,
         )
         self._unfed = 0
+        self._note = Note("read", 0, 0)
 
-    def run(self, chosen: Mapping[str, tuple[Adapter, tuple[Root, ...]]], *, again: bool) -> IngestReport:
-        """Read the chosen agents' logs, and index what is new."""
+    def run(
+        self,
+        chosen: Mapping[str, tuple[Adapter, tuple[Root, ...]]],
+        *,
+        again: bool,
+        only: Collection[str] | None = None,
+    ) -> IngestReport:
+        """Read the chosen agents' logs, and index what is new. ``only``: of these paths; the report then counts what is new,
+        and not what is stored, since that takes a look at all of it."""
         began = time.perf_counter()
         self._remove_traces()
         sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks, self.options.ahead_bytes)
-        reports = {name: sync.run(adapter, roots, again=again) for name, (adapter, roots) in chosen.items()}
+        reports = {name: sync.run(adapter, roots, again=again, only=only) for name, (adapter, roots) in chosen.items()}
         self.index(1 if again else FEED_LEAST_CHUNKS)
         return IngestReport(
-            agents=self._counts(reports),
+            agents=self._counts(reports, totals(self.connection) if only is None else {}),
             embedded=0,
             backlog=-1,
             seconds=round(time.perf_counter() - began, 3),
@@ -156,15 +164,16 @@ class IngestRun:
             feed_cache(self.connection, self.home, space.name, space.dim)
 
     def _progress(self, progress: Progress) -> None:
-        self.on_note(Note("read", progress.done, progress.total, progress.agent))
+        self._note = Note("read", progress.done, progress.total, progress.agent)
+        self.on_note(self._note)
 
     def _chunks(self, written: int) -> None:
         self._unfed += written
         if self._unfed >= FEED_EVERY_CHUNKS:
             self.index()
+        self.on_note(self._note)  # between two batches too, whoever is told may end the run: a large log has many
 
-    def _counts(self, reports: Mapping[str, AgentReport]) -> dict[str, AgentCounts]:
-        stored = totals(self.connection)
+    def _counts(self, reports: Mapping[str, AgentReport], stored: Mapping[str, AgentTotals]) -> dict[str, AgentCounts]:
         counts = {}
         for name, report in reports.items():
             one = stored.get(name)

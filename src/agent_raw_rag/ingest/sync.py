@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from agent_raw_rag.adapters.base import Adapter, Root
@@ -18,7 +18,7 @@ from agent_raw_rag.ingest.fingerprint import Look, look, look_database, verdict
 from agent_raw_rag.ingest.prepare import Prepared, prepare_ahead, prepare_lines, prepared
 from agent_raw_rag.ingest.reading import Batch, Cursor, read_whole, start_cursor
 from agent_raw_rag.models import Record, SessionInfo, Shape, Source
-from agent_raw_rag.sources.discover import find_sources
+from agent_raw_rag.sources.discover import find_sources, sources_at
 from agent_raw_rag.sources.document import document_stamp, read_document
 from agent_raw_rag.sources.foreign import foreign_sessions, read_session
 from agent_raw_rag.sources.lines import read_lines
@@ -59,16 +59,35 @@ class Sync:
     ahead_bytes: int | None = None
     """From this much on, a log is prepared in a process of its own. None: never."""
 
-    def run(self, adapter: Adapter, roots: tuple[Root, ...], *, again: bool = False) -> AgentReport:
-        """Read what is new in the sources under ``roots``; with ``again``, everything that can still be read."""
+    def run(
+        self, adapter: Adapter, roots: tuple[Root, ...], *, again: bool = False, only: Collection[str] | None = None
+    ) -> AgentReport:
+        """Read what is new in the sources under ``roots``; with ``again``, everything that can still be read.
+
+        ``only``: of these paths. The folders are walked nevertheless if any of them is new or gone, as it may have been
+        renamed.
+        """
         report = AgentReport()
-        found = find_sources(adapter, roots, lambda error: report.failed.update({str(error.filename): _why(error)}))
-        known = self._known(adapter, found)
+        found, known = self._found(adapter, roots, only, report)
         report.sources = len(found)
         for done, source in enumerate(found):
             self.on_progress(Progress(adapter.agent, source.path, done, len(found)))
             self._one(adapter, source, known.get(source.path), again, report)
         return report
+
+    def _found(
+        self, adapter: Adapter, roots: tuple[Root, ...], only: Collection[str] | None, report: AgentReport
+    ) -> tuple[list[Source], dict[str, SourceRow]]:
+        """The sources to read, and those that are known."""
+        if only is not None:
+            known = self.sources.known(adapter.agent)
+            named = sources_at(adapter, roots, only)
+            if named.keys() == set(only) <= known.keys():
+                self.committer.gone = frozenset(row.id for row in known.values() if row.gone)
+                return sorted(named.values(), key=lambda source: (source.order, source.path)), known
+        found = find_sources(adapter, roots, lambda error: report.failed.update({str(error.filename): _why(error)}))
+        known = self._known(adapter, found)
+        return [source for source in found if only is None or source.path in only], known
 
     # ------------------------------------------------------------ what is known of the files
 

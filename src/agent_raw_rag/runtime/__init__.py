@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -128,7 +128,7 @@ class Runtime:
 
     def ingest(
         self, agents: list[str] | None = None, *, again: bool = False, wait_seconds: float = 10.0, embed: bool = True,
-        on_note: Callable[[Note], None] = lambda note: None,
+        only: Collection[str] | None = None, on_note: Callable[[Note], None] = lambda note: None,
     ) -> IngestReport:  # fmt: skip
         """Read what is new in the logs, index it, and embed the backlog.
 
@@ -137,7 +137,8 @@ class Runtime:
             again: Read everything that can still be read once more (``--rebuild``).
             wait_seconds: How long to wait for another writer.
             embed: Make vectors too; without, they stay a backlog.
-            on_note: Called with progress, from this thread.
+            only: Of the agents' sources, these paths; see ``IngestRun.run``.
+            on_note: Called with progress, from this thread. What it raises ends the run between two batches.
 
         Raises:
             UsageError: an unknown or disabled agent.
@@ -149,7 +150,7 @@ class Runtime:
         began = time.perf_counter()
         with self._writing(wait_seconds, "ingest") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, on_note)
-            report = run.run(chosen, again=again)
+            report = run.run(chosen, again=again, only=only)
         if embed:
             self.spaces.embed(report, on_note)
         else:

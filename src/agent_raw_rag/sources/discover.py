@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from agent_raw_rag.adapters.base import Adapter, Root
@@ -35,6 +35,32 @@ def find_sources(adapter: Adapter, roots: tuple[Root, ...], on_error: OnError = 
             if source is not None:
                 found.setdefault(source.path, source)
     return sorted(found.values(), key=lambda source: (source.order, source.path))
+
+
+def sources_at(adapter: Adapter, roots: tuple[Root, ...], paths: Iterable[str]) -> dict[str, Source]:
+    """Those of the paths that are sources as ``find_sources`` would find them, without a walk. Links are left to a walk."""
+    found: dict[str, Source] = {}
+    for root in (Root(os.path.realpath(root.path), root.patterns) for root in roots):
+        for path in paths:
+            if path not in found and could_be_source(root, path) and os.path.isfile(path) and _is_plain(path):
+                source = adapter.classify(root, _relative(root, path))
+                if source is not None and source.path == path:
+                    found[path] = source
+    return found
+
+
+def could_be_source(root: Root, path: str) -> bool:
+    """Whether a path under a root (whose links are resolved) is one that the root's patterns name."""
+    inside = path.startswith(os.path.join(root.path, ""))
+    return inside and any(_matcher(pattern).fullmatch(_relative(root, path)) for pattern in root.patterns)
+
+
+def _relative(root: Root, path: str) -> str:
+    return os.path.relpath(path, root.path).replace(os.sep, "/")
+
+
+def _is_plain(path: str) -> bool:
+    return os.path.realpath(path) == path
 
 
 def _files(root: str, patterns: tuple[str, ...], on_error: OnError) -> Iterator[str]:

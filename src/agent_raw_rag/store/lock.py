@@ -1,7 +1,8 @@
 """One at a time, across processes: advisory locks on files that the system frees when their holder dies.
 
 Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
-``writer`` only when a slice is stored, so that new text never waits for a model.
+``writer`` only when a slice is stored, so that new text never waits for a model. Whoever watches the logs all the time
+holds ``daemon``: one is enough.
 
 A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
@@ -20,12 +21,18 @@ from agent_raw_rag.errors import StoreBusyError
 POLL_SECONDS = 0.1
 WRITER = "writer"
 EMBEDDER = "embedder"
-_BUSY = {WRITER: "Another process is writing to the store", EMBEDDER: "Another process is making vectors"}
+DAEMON = "daemon"
+_BUSY = {
+    WRITER: "Another process is writing to the store",
+    EMBEDDER: "Another process is making vectors",
+    DAEMON: "Another process watches the logs already",
+}
+_HINT = {DAEMON: "One is enough. `raw-rag-ingest --daemon-status` tells more."}
 
 
 @contextmanager
 def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterator[None]:
-    """Hold a lock of a store folder, ``WRITER`` or ``EMBEDDER``.
+    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER`` or ``DAEMON``.
 
     Raises:
         StoreBusyError: somebody else holds it for longer than ``wait_seconds``; the message says who.
@@ -35,9 +42,22 @@ def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterato
     try:
         _acquire(handle, which, wait_seconds)
         os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode())
         yield
         os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+def is_held(home: str, which: str) -> bool:
+    """Whether some process holds a lock right now. The question takes it for an instant: whoever wants it must wait a little."""
+    try:
+        handle = os.open(os.path.join(home, f"{which}.lock"), os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _try_lock(handle)
     finally:
         os.close(handle)
 
@@ -46,13 +66,16 @@ def _acquire(handle: int, which: str, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
     while not _try_lock(handle):
         if time.monotonic() >= deadline:
-            raise StoreBusyError(f"{_BUSY[which]} ({_holder(handle)}).", hint="Try again when it is done.")
+            raise StoreBusyError(
+                f"{_BUSY[which]} ({_holder(handle)}).", hint=_HINT.get(which, "Try again when it is done.")
+            )
         time.sleep(POLL_SECONDS)
 
 
 def _holder(handle: int) -> str:
     try:
-        holder = json.loads(os.pread(handle, 1000, 0))
+        os.lseek(handle, 0, os.SEEK_SET)
+        holder = json.loads(os.read(handle, 1000))
         return f"process {holder['pid']}, {holder['purpose']}"
     except (ValueError, KeyError, TypeError):
         return "it left no name"
@@ -61,9 +84,13 @@ def _holder(handle: int) -> str:
 if sys.platform == "win32":
     import msvcrt
 
+    _PLACE = 1 << 30
+    """The byte that is locked: far behind the text, which others could not read otherwise."""
+
     def _try_lock(handle: int) -> bool:
+        os.lseek(handle, _PLACE, os.SEEK_SET)
         try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1 << 20)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
         return True

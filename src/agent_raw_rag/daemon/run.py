@@ -1,0 +1,71 @@
+"""The daemon as a process: one a store, ended by SIGTERM and SIGINT, reloaded by SIGHUP."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from agent_raw_rag import __version__
+from agent_raw_rag.daemon.loop import Daemon
+from agent_raw_rag.log import NAME, keep_in
+
+if TYPE_CHECKING:
+    from agent_raw_rag.runtime import Runtime
+
+LOCK_WAIT_SECONDS = 2.0
+"""Whoever asks for the status holds the lock for an instant, and a daemon that is being replaced until it has ended."""
+_log = logging.getLogger(NAME)
+
+
+def watch(load: Callable[[], Runtime], scan_seconds: float) -> None:
+    """Keep a store current until a signal ends it.
+
+    Raises:
+        StoreBusyError: another daemon does; the message says which, and since when.
+        ConfigError: the configuration cannot be read.
+    """
+    from agent_raw_rag.store.lock import DAEMON, lock
+
+    runtime = load()
+    since = datetime.now().astimezone().strftime("since %Y-%m-%d %H:%M:%S")
+    with lock(runtime.home, DAEMON, wait_seconds=LOCK_WAIT_SECONDS, purpose=since):
+        file = keep_in(os.path.join(runtime.home, "log"))
+        daemon = Daemon(load, scan_seconds)
+        with _signals(daemon):
+            _log.info("agent-raw-rag %s watches (process %d); log: %s", __version__, os.getpid(), file)
+            ended = daemon.run()
+        _log.info("ended")
+        if not ended:
+            # A model's code cannot be interrupted, and tearing it down while it runs may crash. All is committed.
+            logging.shutdown()
+            os._exit(0)
+
+
+@contextmanager
+def _signals(daemon: Daemon) -> Iterator[None]:
+    in_terminal = os.isatty(0)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        daemon.stop()
+
+    def reload(number: int, frame: FrameType | None) -> None:
+        if in_terminal and not os.isatty(0):  # it was closed
+            daemon.stop()
+        else:
+            daemon.reload()
+
+    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop}
+    if hasattr(signal, "SIGHUP"):  # Windows has none: there the daemon is started anew
+        wanted[signal.SIGHUP] = reload
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

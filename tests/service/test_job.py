@@ -1,0 +1,70 @@
+"""What a service runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_raw_rag.errors import ServiceError
+from agent_raw_rag.service.job import PROGRAM, installed_program, is_ephemeral, job
+
+
+def test_settings_of_whoever_installs_it_go_along_and_nothing_else_does(tmp_path: Path) -> None:
+    environment = {
+        "RAW_RAG_HOME": "/data/raw rag", "RAW_RAG_LOG": "", "CODEX_HOME": "/logs/codex", "OPENAI_API_KEY": "sk-secret",
+        "PATH": "/bin",
+    }  # fmt: skip
+    made = job("/bin/raw-rag-ingest", str(tmp_path / "my.toml"), 30, environment, ["CODEX_HOME", "XDG_DATA_HOME"])
+    assert made.command == [
+        "/bin/raw-rag-ingest", "--watch", "--interval", "30", "--config", str(tmp_path / "my.toml"),
+    ]  # fmt: skip
+    assert made.environment == {"CODEX_HOME": "/logs/codex", "RAW_RAG_HOME": "/data/raw rag"}
+
+
+def test_a_relative_configuration_is_named_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert job("/bin/x", "my.toml", 60, {}, []).arguments[-1] == str(tmp_path / "my.toml")
+
+
+@pytest.mark.parametrize(
+    ("path", "ephemeral"),
+    [
+        ("/home/me/.cache/uv/archive-v0/AbC/bin/raw-rag-ingest", True),
+        ("/Users/me/.cache/uv/environments-v2/x/bin/raw-rag-ingest", True),
+        ("/fast/uv/archive-v0/AbC/bin/raw-rag-ingest", True),
+        ("/home/me/.local/pipx/.cache/1a2b/bin/raw-rag-ingest", True),
+        ("/scratch/cache/bin/raw-rag-ingest", True),
+        ("/home/me/.local/share/uv/tools/agent-raw-rag-mcp/bin/raw-rag-ingest", False),
+        ("/home/me/.local/bin/raw-rag-ingest", False),
+        ("/home/me/work/.venv/bin/raw-rag-ingest", False),
+    ],
+)
+def test_what_lies_in_a_cache_does_not_last(path: str, ephemeral: bool) -> None:
+    assert is_ephemeral(path, {"UV_CACHE_DIR": "/scratch/cache"}) is ephemeral
+
+
+def program(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PROGRAM
+    path.write_text("#!/bin/sh\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_command_that_was_called_is_installed_by_its_link(tmp_path: Path) -> None:
+    real, bin_ = program(tmp_path / "tools"), tmp_path / "bin"
+    bin_.mkdir()
+    (bin_ / PROGRAM).symlink_to(real)
+    assert installed_program([str(bin_ / PROGRAM)], "/nowhere/python", {"PATH": ""}) == str(bin_ / PROGRAM)
+
+
+def test_a_lasting_command_is_preferred(tmp_path: Path) -> None:
+    cached, lasting = program(tmp_path / "archive-v0/x/bin"), program(tmp_path / "bin")
+    found = installed_program([str(cached)], str(cached.with_name("python")), {"PATH": str(lasting.parent)})
+    assert found == str(lasting)
+
+
+def test_a_command_that_is_nowhere_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ServiceError, match="uv tool install"):
+        installed_program(["-c"], str(tmp_path / "python"), {"PATH": str(tmp_path)})
