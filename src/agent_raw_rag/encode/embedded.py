@@ -63,6 +63,11 @@ class EmbeddedEncoder:
         """[384]; see ``Encoder``. Raises as ``encode_passages``."""
         return self._loaded().vector(QUERY_PREFIX + text)
 
+    def unload(self) -> None:
+        """Leave memory; the next call loads again. Calls that are under way end well."""
+        with self._lock:
+            self._model = None
+
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:

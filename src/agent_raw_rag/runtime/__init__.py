@@ -77,8 +77,9 @@ class Runtime:
     def models(self) -> Models:
         """Encoders and rerankers, as the settings and the store's spaces mean them."""
         from agent_raw_rag.runtime.models import Models
+        from agent_raw_rag.runtime.sharing import Sharing
 
-        return Models(self.settings, self.environment)
+        return Models(self.settings, self.environment, Sharing(self.home))
 
     @cached_property
     def spaces(self) -> VectorSpaces:

@@ -1,7 +1,7 @@
 """One at a time, across processes: advisory locks on files that the system frees when their holder dies.
 
 Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
-``writer`` only when a slice is stored, so that new text never waits for a model.
+``writer`` only when a slice is stored, so that new text never waits for a model. Who answers on the daemon's socket holds that.
 
 A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
@@ -20,12 +20,17 @@ from agent_raw_rag.errors import StoreBusyError
 POLL_SECONDS = 0.1
 WRITER = "writer"
 EMBEDDER = "embedder"
-_BUSY = {WRITER: "Another process is writing to the store", EMBEDDER: "Another process is making vectors"}
+SOCKET = "daemon.sock"
+_BUSY = {
+    WRITER: "Another process is writing to the store",
+    EMBEDDER: "Another process is making vectors",
+    SOCKET: "Another daemon serves this home",
+}
 
 
 @contextmanager
 def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterator[None]:
-    """Hold a lock of a store folder, ``WRITER`` or ``EMBEDDER``.
+    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER`` or ``SOCKET``.
 
     Raises:
         StoreBusyError: somebody else holds it for longer than ``wait_seconds``; the message says who.

@@ -1,0 +1,132 @@
+"""Questions to the daemon of a home folder, over its socket. It may end at any moment: then there is no answer, and no error.
+
+Whoever asks has a model of its own to turn to, so nothing here is tried twice, and nothing waits longer than that model's load.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
+
+from agent_raw_rag import __version__
+from agent_raw_rag.encode.daemon_address import Address, find
+from agent_raw_rag.encode.daemon_presence import Health, Presence, read_health
+
+if TYPE_CHECKING:
+    import httpx2
+
+LOOK_SECONDS = 0.5
+MAX_REQUEST_BYTES = 16 << 20
+"""What the daemon takes. A larger request is not sent."""
+MAX_ANSWER_BYTES = 64 << 20
+
+_log = logging.getLogger("agent_raw_rag")
+
+
+class Link:
+    """The daemon of one home folder. Safe to use from several threads.
+
+    A daemon of another version is not used, since its vectors may differ in their last bits; nor does one ask itself.
+    """
+
+    def __init__(self, home: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._home = home
+        self._lock = Lock()
+        self._opened: tuple[Address, httpx2.Client] | None = None
+        self._presence = Presence(self._look, clock)
+        self._known: int | None = None
+        self._is_cut = False
+
+    def cut(self) -> None:
+        """Ask nobody from now on."""
+        self._is_cut = True
+
+    def health(self) -> Health | None:
+        """Of the daemon that can be asked now; None: there is none."""
+        return None if self._is_cut else self._presence.health()
+
+    def ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
+        """What the daemon answers to a JSON body, parsed; None: it does not, or refuses."""
+        content = json.dumps(body, separators=(",", ":")).encode("ascii")  # any text, lone surrogates too
+        if len(content) > MAX_REQUEST_BYTES:
+            return None
+        answer = self._exchange("POST", path, content, seconds)
+        if answer is None:
+            self._presence.lost()
+        return answer
+
+    def lost(self) -> None:
+        """What it answered cannot be used."""
+        self._presence.lost()
+
+    def _look(self) -> Health | None:
+        health = read_health(self._exchange("GET", "/health", None, LOOK_SECONDS))
+        if health is not None and (health.version != __version__ or health.pid == os.getpid()):
+            health = None
+        pid = health.pid if health else None
+        if pid != self._known:
+            _log.info("the daemon (process %s) serves the models", pid) if pid else _log.info("the daemon is away")
+            self._known = pid
+        return health
+
+    def _exchange(self, method: str, path: str, content: bytes | None, seconds: float) -> Any:
+        """The JSON of an answer with status 200; None: anything else."""
+        address = find(self._home)
+        if address is None:
+            return None
+        import httpx2
+
+        client = self._client(address)
+        try:
+            with client.stream(method, path, content=content, timeout=httpx2.Timeout(seconds)) as response:
+                body = _read(response)
+        except (httpx2.HTTPError, OSError, RuntimeError):  # RuntimeError: another thread closed the client
+            return None
+        return _parsed(body) if body is not None else None
+
+    def _client(self, address: Address) -> httpx2.Client:
+        with self._lock:
+            if self._opened is None or self._opened[0] != address:
+                if self._opened is not None:
+                    self._opened[1].close()
+                self._opened = (address, _opened(address))
+                finalize(self, self._opened[1].close)  # sockets of a link that nobody holds any more
+            return self._opened[1]
+
+
+def _opened(address: Address) -> httpx2.Client:
+    import ssl
+
+    import httpx2
+
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # there is no TLS here; loading certificates takes 50 ms
+    transport = httpx2.HTTPTransport(verify=nobody, trust_env=False, uds=address.path or None)
+    root = "http://daemon" if address.path else f"http://127.0.0.1:{address.port}"
+    headers = {"content-type": "application/json", "accept-encoding": "identity"}
+    if address.token:
+        headers["authorization"] = f"Bearer {address.token}"
+    return httpx2.Client(base_url=root, transport=transport, trust_env=False, headers=headers)
+
+
+def _read(response: httpx2.Response) -> bytes | None:
+    if response.status_code != 200:
+        return None
+    content = bytearray()
+    for piece in response.iter_bytes():
+        content += piece
+        if len(content) > MAX_ANSWER_BYTES:
+            return None
+    return bytes(content)
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
