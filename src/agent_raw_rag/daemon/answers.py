@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import time
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from agent_raw_rag import __version__
@@ -26,11 +27,14 @@ class Answers:
         self._runtime = runtime
         self._models = ServedModels(runtime)
         self._began = time.monotonic()
+        self._lock = Lock()
+        self._made = {"vectors": 0, "scores": 0, "searches": 0}
 
     def health(self) -> dict[str, Any]:
-        """Who answers, and with which models."""
+        """Who answers, with which models, and how much was ``made`` for others so far."""
         uptime = round(time.monotonic() - self._began, 1)
-        return {"pid": os.getpid(), "version": __version__, **self._models.facts(), "uptime_seconds": uptime}
+        facts = {**self._models.facts(), "made": dict(self._made), "uptime_seconds": uptime}
+        return {"pid": os.getpid(), "version": __version__, **facts}
 
     def embeddings(self, asked: EmbeddingsRequest) -> dict[str, Any]:
         """OpenAI's answer. Raises UsageError, NotFoundError, ModelError."""
@@ -38,6 +42,7 @@ class Answers:
         if asked.dimensions not in (None, encoder.space.dim):
             raise UsageError(f"Vectors of {encoder.space.name} have {encoder.space.dim} dimensions.")
         rows = [_number_row(row, asked.in_base64) for row in _vectors(encoder, asked)]
+        self._count("vectors", len(rows))
         data = [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(rows)]
         usage = {"prompt_tokens": 0, "total_tokens": 0}  # clients of OpenAI's form want the keys; nothing is billed
         return {"object": "list", "model": encoder.space.name, "data": data, "usage": usage}
@@ -48,6 +53,7 @@ class Answers:
         scores = reranker.score(asked.query, asked.passages) if asked.passages else []
         if len(scores) != len(asked.passages):
             raise ModelError(f"The reranker {reranker.name} gave no score for each passage.")
+        self._count("scores", len(scores))
         order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
         kept = order if asked.top_n is None else order[: max(0, asked.top_n)]
         results: list[dict[str, Any]] = [{"index": place, "relevance_score": scores[place]} for place in kept]
@@ -58,7 +64,12 @@ class Answers:
     def search(self, asked: SearchRequest) -> dict[str, Any]:
         """As ``raw-rag search --json``. Raises UsageError, NotFoundError, StoreError."""
         found = self._runtime.search(asked.query, asked.ask, top_k=asked.top_k, max_tokens=asked.max_tokens)
+        self._count("searches", 1)
         return {"project": asked.ask.project or ALL_PROJECTS, **found.as_json(explain=asked.explain)}
+
+    def _count(self, what: str, more: int) -> None:
+        with self._lock:
+            self._made[what] += more
 
 
 def _vectors(encoder: Encoder, asked: EmbeddingsRequest) -> list[Vectors]:

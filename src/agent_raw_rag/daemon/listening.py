@@ -21,6 +21,8 @@ from agent_raw_rag.errors import StoreError
 from agent_raw_rag.store import lock as locks
 
 BACKLOG = 128
+LOCK_SECONDS = 0.5
+"""Whoever asks whether the lock is held takes it for an instant."""
 
 
 @contextmanager
@@ -38,7 +40,7 @@ def listening(
         StoreBusyError: another process listens for this home; the message says which.
         StoreError: there is no place for a socket that is the user's alone.
     """
-    with locks.lock(home, locks.SOCKET, wait_seconds=0, purpose="daemon"):
+    with locks.lock(home, locks.SOCKET, wait_seconds=LOCK_SECONDS, purpose="serving"):
         path = os.path.join(home, locks.SOCKET)
         if not fits(path):
             path = _short_path(home, environment)

@@ -26,6 +26,7 @@ _BUSY = {
     EMBEDDER: "Another process is making vectors",
     SOCKET: "Another daemon serves this home",
 }
+_HINTS = {SOCKET: "One is enough; end that one first if this one is to serve."}
 
 
 @contextmanager
@@ -51,7 +52,9 @@ def _acquire(handle: int, which: str, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
     while not _try_lock(handle):
         if time.monotonic() >= deadline:
-            raise StoreBusyError(f"{_BUSY[which]} ({_holder(handle)}).", hint="Try again when it is done.")
+            raise StoreBusyError(
+                f"{_BUSY[which]} ({_holder(handle)}).", hint=_HINTS.get(which, "Try again when it is done.")
+            )
         time.sleep(POLL_SECONDS)
 
 
