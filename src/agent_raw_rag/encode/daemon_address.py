@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ class Address:
 
 def has_unix_sockets() -> bool:
     """Whether this system has them for Python."""
-    return hasattr(socket, "AF_UNIX")
+    return sys.platform != "win32" and hasattr(socket, "AF_UNIX")
 
 
 def fits(path: str) -> bool:
