@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import socket
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent_raw_rag import __version__
 from agent_raw_rag.daemon.serving import Serving
 from agent_raw_rag.encode.base import Encoder
-from agent_raw_rag.encode.daemon_address import SOCKET
+from agent_raw_rag.encode.daemon_address import SOCKET, find
 from agent_raw_rag.encode.daemon_encoder import BATCH_TEXTS, DaemonEncoder
 from agent_raw_rag.encode.daemon_link import Link
 from agent_raw_rag.encode.daemon_presence import AWAY_SECONDS, BELIEVED_SECONDS, MOST_AWAY_SECONDS
@@ -164,6 +168,34 @@ def test_a_port_and_a_token_do_as_well(tmp_path: Path, embedded: EmbeddedEncoder
     with serving(made, "--tcp"):
         encoder = shared(home_of(made), Clock())
         assert encoder.encode_query("a").tobytes() == embedded.encode_query("a").tobytes()
+
+
+def test_a_stranger_at_the_port_of_a_dead_process_is_told_nothing(tmp_path: Path) -> None:
+    made = environment(tmp_path)
+    with serving(made, "--tcp"):
+        address = find(home_of(made))
+    assert address is not None and find(home_of(made)) == address  # it was killed, and left its address
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", address.port)) as stranger:
+        thread = threading.Thread(target=_answers_anything, args=(stranger, heard))
+        thread.start()
+        assert is_local(shared(home_of(made), Clock()))
+        stranger.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert len(heard) == 1 and heard[0].startswith(b"GET /proof?") and address.token.encode() not in heard[0]
+
+
+def _answers_anything(stranger: socket.socket, heard: list[bytes]) -> None:
+    said = json.dumps({"proof": "0" * 64, "pid": 1, "version": __version__, "spaces": [], "rerankers": []}).encode()
+    while True:
+        try:
+            connection = stranger.accept()[0]
+        except OSError:
+            return
+        with connection:
+            heard.append(connection.recv(65536))
+            head = f"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {len(said)}\r\n\r\n".encode()
+            connection.sendall(head + said)
 
 
 def test_the_daemon_does_not_ask_itself(tmp_path: Path) -> None:

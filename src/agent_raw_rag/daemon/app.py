@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from agent_raw_rag.daemon.answers import Answers
 from agent_raw_rag.daemon.bodies import embeddings_request, parsed, rerank_request, search_request
+from agent_raw_rag.encode.daemon_address import proof
 from agent_raw_rag.encode.daemon_link import MAX_REQUEST_BYTES
 from agent_raw_rag.errors import ModelError, NotFoundError, RawRagError, StoreError, TextRefusedError, UsageError
 from agent_raw_rag.log import NAME
@@ -60,8 +61,12 @@ def build(runtime: Runtime, token: str = "") -> Starlette:
 
         return Route(path, handle, methods=[method])
 
+    async def prove(request: Request) -> Response:
+        return _json(200, {"proof": proof(token, request.query_params.get("challenge", ""))})
+
     return Starlette(
         routes=[
+            *([Route("/proof", prove)] if token else []),
             route("/health", health, lambda _: answers.health(), "GET"),
             route("/v1/embeddings", models, lambda body: answers.embeddings(embeddings_request(parsed(body))), "POST"),
             route("/v1/rerank", models, lambda body: answers.rerank(rerank_request(parsed(body))), "POST"),

@@ -6,6 +6,7 @@ such sockets) a small file says where instead. Both are the user's alone: whoeve
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import socket
@@ -41,11 +42,22 @@ def fits(path: str) -> bool:
 
 def find(home: str) -> Address | None:
     """Where the daemon of this home listens, or listened last; None: there is none. Whether it lives is not known by this."""
-    said = _said(os.path.join(home, ADDRESS_FILE))
-    if said is not None:
-        return said
-    path = os.path.join(home, SOCKET)
-    return Address(path) if fits(path) and os.path.exists(path) else None
+    said = _said(os.path.join(home, ADDRESS_FILE)) or Address(os.path.join(home, SOCKET))
+    return said if said.port or (fits(said.path) and _is_ours(said.path)) else None
+
+
+def proof(token: str, challenge: str) -> str:
+    """What shows, to who knows a token, that another knows it too, without telling it to who does not (HMAC, RFC 2104)."""
+    return hmac.new(token.encode(), challenge.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def _is_ours(path: str) -> bool:
+    """Whether something stands there that this user made: in a folder that others may write to, they could listen too."""
+    try:
+        owner = os.stat(path).st_uid
+    except OSError:
+        return False
+    return not hasattr(os, "getuid") or owner == os.getuid()
 
 
 def _said(file: str) -> Address | None:

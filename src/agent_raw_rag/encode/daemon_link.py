@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from threading import Lock
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from agent_raw_rag import __version__
-from agent_raw_rag.encode.daemon_address import Address, find
+from agent_raw_rag.encode.daemon_address import Address, find, proof
 from agent_raw_rag.encode.daemon_presence import Health, Presence, read_health
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Link:
         self._presence.lost()
 
     def _look(self) -> Health | None:
-        health = read_health(self._exchange("GET", "/health", None, LOOK_SECONDS))
+        health = read_health(self._exchange("GET", "/health", None, LOOK_SECONDS)) if self._is_proven() else None
         if health is not None and (health.version != __version__ or health.pid == os.getpid()):
             health = None
         pid = health.pid if health else None
@@ -75,16 +76,29 @@ class Link:
             self._known = pid
         return health
 
-    def _exchange(self, method: str, path: str, content: bytes | None, seconds: float) -> Any:
+    def _is_proven(self) -> bool:
+        """Whether who listens at a port is who wrote the token down: after its end anybody may listen there."""
+        address = find(self._home)
+        if address is None or not address.token:
+            return address is not None
+        challenge = secrets.token_hex(16)
+        answer = self._exchange("GET", f"/proof?challenge={challenge}", None, LOOK_SECONDS, with_token=False)
+        said = answer.get("proof") if isinstance(answer, dict) else None
+        return isinstance(said, str) and secrets.compare_digest(said.encode(), proof(address.token, challenge).encode())
+
+    def _exchange(
+        self, method: str, path: str, content: bytes | None, seconds: float, *, with_token: bool = True
+    ) -> Any:
         """The JSON of an answer with status 200; None: anything else."""
         address = find(self._home)
         if address is None:
             return None
         import httpx2
 
-        client = self._client(address)
+        client, timeout = self._client(address), httpx2.Timeout(seconds)
+        headers = {"authorization": f"Bearer {address.token}"} if address.token and with_token else {}
         try:
-            with client.stream(method, path, content=content, timeout=httpx2.Timeout(seconds)) as response:
+            with client.stream(method, path, content=content, headers=headers, timeout=timeout) as response:
                 body = _read(response)
         except (httpx2.HTTPError, OSError, RuntimeError):  # RuntimeError: another thread closed the client
             return None
@@ -109,8 +123,6 @@ def _opened(address: Address) -> httpx2.Client:
     transport = httpx2.HTTPTransport(verify=nobody, trust_env=False, uds=address.path or None)
     root = "http://daemon" if address.path else f"http://127.0.0.1:{address.port}"
     headers = {"content-type": "application/json", "accept-encoding": "identity"}
-    if address.token:
-        headers["authorization"] = f"Bearer {address.token}"
     return httpx2.Client(base_url=root, transport=transport, trust_env=False, headers=headers)
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.encode.base import Encoder, Reranker
     from agent_raw_rag.encode.choice import Choice
     from agent_raw_rag.encode.daemon_link import Link
+    from agent_raw_rag.encode.daemon_presence import Health
 
 SHARED_KINDS = {"embedded": 3.0, "late": 4.0, "mlx": 30.0}
 """Models that take memory of the process they are in, and for how many seconds a search waits for the daemon's answer: as long as
@@ -28,6 +29,10 @@ class Sharing:
         self._is_on = False
         for link in self._links:
             link.cut()
+
+    def daemon(self) -> Health | None:
+        """Who serves the models now; None: each process has its own."""
+        return self._link().health() if self._is_on else None
 
     def encoder(self, local: Encoder, choice: Choice) -> Encoder:
         """The encoder to use: the local one, behind the daemon's if that is worth it."""
@@ -52,6 +57,7 @@ class Sharing:
         """One for all models, so that one look tells for all."""
         if not self._links:
             from agent_raw_rag.encode.daemon_link import Link
+    from agent_raw_rag.encode.daemon_presence import Health
 
             self._links.append(Link(self.home))
         return self._links[0]
