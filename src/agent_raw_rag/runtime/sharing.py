@@ -57,7 +57,6 @@ class Sharing:
         """One for all models, so that one look tells for all."""
         if not self._links:
             from agent_raw_rag.encode.daemon_link import Link
-    from agent_raw_rag.encode.daemon_presence import Health
 
             self._links.append(Link(self.home))
         return self._links[0]
