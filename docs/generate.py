@@ -25,6 +25,9 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
+from agent_raw_rag.adapters.wiring import Wiring
+from agent_raw_rag.connect.hook import LIMIT_VARIABLE
+
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 COMMANDS = {
@@ -227,7 +230,9 @@ def adapters() -> Iterable[str]:
         yield f"Moved by: {moved or 'nothing'}."
         yield "Formats:"
         yield "\n".join(f"- {form}".replace("<", "\\<") for form in row.formats)
-        yield f"Resume: `{row.resume('SESSION')}`." if row.resume else "Resume: no command."
+        yield f"Resume: `{' '.join(row.resume('SESSION', None))}`." if row.resume else "Resume: no command."
+        for one in row.wirings:
+            yield f"`raw-rag connect {one.name}`: {_wired(one)}."
 
 
 def redaction_rules() -> Iterable[str]:
@@ -409,6 +414,13 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
+def _wired(one: Wiring) -> str:
+    """Where a program's files stand, and which of our parts it takes."""
+    paths = [*one.files.user({}, "~"), *one.files.project]
+    more = [name for name, part in (("hooks", one.hooks or one.extension), ("instructions", one.instructions)) if part]
+    return f"{one.title}, {', '.join(f'`{path}`' for path in paths)} ({one.syntax}); {', '.join(['server', *more])}"
+
+
 def _variables() -> Iterable[tuple[str, str]]:
     from agent_raw_rag import config as module
     from agent_raw_rag.adapters.registry import adapters as rows
@@ -417,6 +429,7 @@ def _variables() -> Iterable[tuple[str, str]]:
     yield module.CONFIG_VARIABLE, "The configuration file. A missing one is an error."
     yield module.STORE_VARIABLE, "The store's SQLite file; wins over `store.path`."
     yield "RAW_RAG_LOG", "How much is logged on stderr: `DEBUG`, `INFO`, `WARNING` (default) or `ERROR`."
+    yield LIMIT_VARIABLE, "Milliseconds that `raw-rag hook` may take in all; then it says nothing. Default 300."
     moving: dict[str, list[str]] = {}
     for row in rows().values():
         for variable in row.environment:

@@ -68,6 +68,9 @@ class SearchSettings(_Section):
     exact: bool = Field(
         True, description="Identifiers, paths, error texts and quoted phrases of a query weigh more than its words."
     )
+    learned: bool = Field(
+        True, description="Rank by a learned score over what words, vectors and turns say (with the embedded model)."
+    )
     neighbours: bool = Field(
         False,
         description="The windows before and after a window speak for it, a little. Off: it did not help (LoCoMo).",

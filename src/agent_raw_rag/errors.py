@@ -7,7 +7,9 @@ RawRagError            code, message, hint; exit status for a command
 ├── SourceError        a log that cannot be read                             exit 1
 ├── StoreError         our own store cannot be opened, read or written       exit 1
 │   └── StoreBusyError another process is writing                            exit 1
-└── ModelError         a model that is missing, damaged or of another kind   exit 1
+├── ModelError         a model that is missing, damaged or of another kind   exit 1
+│   └── TextRefusedError  one text that a working model will not take        exit 1
+└── WiringError        an agent's configuration that cannot be edited        exit 1
 
 Nothing above this module invents other families. ``server`` and ``cli`` each hold one map from
 these to the wire and to the terminal; everything else is a bug and looks like one.
@@ -79,3 +81,9 @@ class TextRefusedError(ModelError):
     """A model that works will not take this one text, whoever asks again."""
 
     code = "text_refused"
+
+
+class WiringError(RawRagError):
+    """An agent's own configuration cannot be read or edited. It is left as it is."""
+
+    code = "wiring"

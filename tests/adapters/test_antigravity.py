@@ -161,7 +161,7 @@ def test_transcripts_databases_and_documents_are_sources(path: str, variant: str
 
 def test_a_conversation_is_resumed_by_its_id() -> None:
     assert ADAPTER.resume is not None
-    assert ADAPTER.resume(CONVERSATION) == f"agy --conversation {CONVERSATION}"
+    assert ADAPTER.resume(CONVERSATION, None) == ("agy", "--conversation", CONVERSATION)
 
 
 # ---------------------------------------------------------------- a whole machine

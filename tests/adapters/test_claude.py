@@ -176,7 +176,7 @@ def test_sessions_are_read_before_sub_agents() -> None:
 
 def test_a_session_is_reopened_by_its_id() -> None:
     assert ADAPTER.resume is not None
-    assert ADAPTER.resume(SESSION) == f"claude --resume {SESSION}"
+    assert ADAPTER.resume(SESSION, None) == ("claude", "--resume", SESSION)
 
 
 # ---------------------------------------------------------------- what is human

@@ -677,7 +677,7 @@ def test_a_plain_file_is_read_before_its_compressed_copy_and_parents_before_fork
 
 def test_a_session_is_reopened_by_its_id() -> None:
     assert ADAPTER.resume is not None
-    assert ADAPTER.resume(OWN) == f"codex resume {OWN}"
+    assert ADAPTER.resume(OWN, None) == ("codex", "resume", OWN)
 
 
 # ---------------------------------------------------------------- laws

@@ -453,9 +453,21 @@ def test_parents_are_read_before_sub_agents_and_forks() -> None:
     assert [one.path.removeprefix("/sessions/-w/") for one in sorted(found, key=lambda one: one.order)] == names
 
 
-def test_a_session_is_reopened_by_its_id() -> None:
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/home/dev/.omp/agent/sessions/-w/2026_s1.jsonl", ("omp", "--resume", "s1")),
+        ("/home/dev/.pi/agent/sessions/--home-dev-w--/2026_s1.jsonl", ("pi", "--session", "s1")),
+        ("C:\\Users\\dev\\.pi\\agent\\sessions\\--C--w--\\2026_s1.jsonl", ("pi", "--session", "s1")),
+        ("/mnt/moved/sessions/-w/2026_s1.jsonl", ("omp", "--resume", "s1")),
+        (None, ("omp", "--resume", "s1")),
+    ],
+)
+def test_a_session_is_reopened_by_the_program_whose_folder_its_log_lies_in(
+    path: str | None, words: tuple[str, ...]
+) -> None:
     assert ADAPTER.resume is not None
-    assert ADAPTER.resume("s1") == "omp --resume s1"
+    assert ADAPTER.resume("s1", path) == words
 
 
 # ---------------------------------------------------------------- laws

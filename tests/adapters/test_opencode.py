@@ -244,7 +244,7 @@ def test_databases_are_read_before_the_json_they_replaced(tmp_path: Path) -> Non
 
 def test_a_session_is_resumed_by_its_id() -> None:
     assert ADAPTER.resume is not None
-    assert ADAPTER.resume("ses_1") == "opencode --session ses_1"
+    assert ADAPTER.resume("ses_1", None) == ("opencode", "--session", "ses_1")
 
 
 # ---------------------------------------------------------------- whole stores

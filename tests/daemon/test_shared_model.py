@@ -18,12 +18,13 @@ from agent_raw_rag import __version__
 from agent_raw_rag.daemon.serving import Serving
 from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.encode.daemon_address import SOCKET, find
-from agent_raw_rag.encode.daemon_encoder import BATCH_TEXTS, DaemonEncoder
+from agent_raw_rag.encode.daemon_encoder import BATCH_TEXTS, DaemonEncoder, DaemonTokenEncoder
 from agent_raw_rag.encode.daemon_link import Link
 from agent_raw_rag.encode.daemon_presence import AWAY_SECONDS, BELIEVED_SECONDS, MOST_AWAY_SECONDS
 from agent_raw_rag.encode.daemon_reranker import DaemonReranker
 from agent_raw_rag.encode.embedded import EmbeddedEncoder
 from agent_raw_rag.encode.hashing import HashingEncoder
+from agent_raw_rag.encode.late import TokenEncoder
 from agent_raw_rag.encode.overlap import OverlapReranker
 from agent_raw_rag.runtime import Runtime
 from tests.daemon.running import environment, eventually, health, home_of, serving
@@ -89,6 +90,33 @@ def test_it_says_of_itself_what_the_local_one_says(home: str, embedded: Embedded
     encoder = shared(home, Clock(), embedded)
     assert encoder.space == embedded.space
     assert (encoder.english_only, encoder.unrelated_cosine) == (embedded.english_only, embedded.unrelated_cosine)
+
+
+def test_token_states_are_equal_to_the_local_ones_bit_for_bit(home: str, embedded: EmbeddedEncoder) -> None:
+    encoder = DaemonTokenEncoder(embedded, embedded, Link(home), query_seconds=30)
+    before = health(home)["made"]["states"]
+    for text in TEXTS:
+        for mine, local in (
+            (encoder.token_states(text), embedded.token_states(text)),
+            (encoder.query_states(text), embedded.query_states(text)),
+        ):
+            assert mine.vectors.tobytes() == local.vectors.tobytes() and mine.vectors.shape == local.vectors.shape
+            assert mine.spans.tolist() == local.spans.tolist() and mine.spans.shape == local.spans.shape
+    assert health(home)["made"]["states"] == before + 2 * len(TEXTS)
+
+
+def test_token_states_of_another_space_are_made_here(home: str) -> None:
+    local = HashingEncoder(64)
+    encoder = DaemonTokenEncoder(local, local, Link(home), query_seconds=30)
+    assert encoder.token_states("a b").vectors.tobytes() == local.token_states("a b").vectors.tobytes()
+
+
+def test_what_stands_in_front_is_what_stands_behind(tmp_path: Path) -> None:
+    models = Runtime.load(None, environment(tmp_path)).models
+    choice = models.encoder_choice(None)
+    assert choice is not None
+    assert isinstance(models.encoder(choice), TokenEncoder) and isinstance(models.local_encoder(choice), TokenEncoder)
+    assert not isinstance(DaemonEncoder(Absent(), Link(str(tmp_path)), query_seconds=1), TokenEncoder)
 
 
 def test_several_threads_share_one_link(home: str, embedded: EmbeddedEncoder) -> None:

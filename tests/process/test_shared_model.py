@@ -24,13 +24,15 @@ pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
+CONFIG = f"{EMBEDDED}[search]\nrerank_budget_ms = 60000\n"
+"""Nothing is left out for want of time, so that answers are equal."""
 QUESTION = {"query": "drop the retry", "project_path": "*"}
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Of a home whose store holds the sample logs, with vectors."""
-    made = sample_environment(tmp_path_factory.mktemp("samples"), config=EMBEDDED)
+    made = sample_environment(tmp_path_factory.mktemp("samples"), config=CONFIG)
     Runtime.load(None, made).ingest()
     return made
 
@@ -72,11 +74,13 @@ def test_servers_use_the_one_loaded_model_and_load_none(environment: dict[str, s
                 sessions = [await session(stack, environment) for _ in range(2)]
                 answers = [await one.search() for one in sessions for _ in range(2)]
                 assert all(answer == answers[0] for answer in answers)
+                assert any("late interaction" in stage for stage in answers[0]["stages"])
                 assert [one.has_model() for one in sessions] == [False, False]
 
     with serving(environment):
         anyio.run(talk)
-        assert health(home_of(environment))["made"]["vectors"] == 4
+        made = health(home_of(environment))["made"]
+        assert made["vectors"] == 4 and made["states"] > 4
 
 
 def test_a_session_goes_on_when_the_process_is_killed_and_uses_the_next_one(environment: dict[str, str]) -> None:

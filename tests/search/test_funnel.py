@@ -82,7 +82,7 @@ def test_the_trace_and_the_copies_do_not_travel_to_a_model(store: Stored) -> Non
 def test_a_stage_that_is_switched_off_leaves_no_trace_and_the_answer_says_so(store: Stored, switch: str) -> None:
     stage = {
         "lexical": "words", "dense": "vectors", "exact": "phrase", "time_words": "time", "recency": "recency",
-        "near_duplicates": "near-duplicates",
+        "near_duplicates": "near-duplicates", "learned": "learned",
     }[switch]  # fmt: skip
     ranking, _ = funnel(store, **{switch: False}).rank('"retry budget" in January 1970', Scope(), store.reader)
     assert ranking.trace and f"switched off: {switch}" in ranking.stages

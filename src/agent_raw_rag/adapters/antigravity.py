@@ -15,6 +15,7 @@ from agent_raw_rag.adapters import _antigravity_proto as proto
 from agent_raw_rag.adapters._antigravity_arrange import CLIPPED, FULL, arrange
 from agent_raw_rag.adapters._antigravity_steps import Step, artifact, history_prompt, step_events
 from agent_raw_rag.adapters._antigravity_text import human_words
+from agent_raw_rag.adapters._antigravity_wiring import WIRING
 from agent_raw_rag.adapters.base import Adapter, Family, Root, State, mapping, string
 from agent_raw_rag.models import Event, Record, Role, SessionInfo, Shape, Source, Text
 
@@ -164,5 +165,6 @@ ADAPTER = Adapter(
     arrange=arrange,
     families=FAMILIES,
     folder=folder,
-    resume=lambda conversation: f"agy --conversation {conversation}",
+    resume=lambda conversation, path: ("agy", "--conversation", conversation),
+    wirings=(WIRING,),
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from agent_raw_rag.adapters.wiring import Wiring
 from agent_raw_rag.models import Event, Millis, Record, Source
 
 State = dict[str, Any]
@@ -84,8 +85,10 @@ class Adapter:
     """DATABASE: preferred first; a session found in one family is not read from the later ones."""
     retention: Retention | None = None
     """None: it is not known to delete any."""
-    resume: Callable[[str], str] | None = None
-    """Native session id -> the command that reopens it."""
+    resume: Callable[[str, str | None], tuple[str, ...]] | None = None
+    """(native session id, path of its log where that is known) -> the words of the command that reopens it."""
+    wirings: tuple[Wiring, ...] = ()
+    """The programs of this agent that ``raw-rag connect`` can wire."""
 
 
 def digest(*parts: object) -> str:

@@ -24,6 +24,7 @@ from agent_raw_rag.adapters._claude_text import WARMUP
 from agent_raw_rag.adapters._claude_tree import go_on, inline_session, pass_over, trail_of_parent
 from agent_raw_rag.adapters._claude_types import TITLES, is_ignored, kind_name
 from agent_raw_rag.adapters._claude_user import Row, first_text, user_messages
+from agent_raw_rag.adapters._claude_wiring import WIRING
 from agent_raw_rag.adapters.base import Adapter, Retention, Root, State, digest, mapping, string
 from agent_raw_rag.models import Event, Message, Record, Role, Shape, Source, Trail, Unknown
 
@@ -199,8 +200,8 @@ def _is_wanted(data: dict[str, Any], state: State) -> bool:
     return "warmup" not in state
 
 
-def _resume(session: str) -> str:
-    return f"claude --resume {session}"
+def _resume(session: str, path: str | None) -> tuple[str, ...]:
+    return ("claude", "--resume", session)
 
 
 ADAPTER = Adapter(
@@ -216,4 +217,5 @@ ADAPTER = Adapter(
     formats=("1.0", "2.0", "2.1"),
     retention=Retention("../settings.json", "cleanupPeriodDays", 30),
     resume=_resume,
+    wirings=(WIRING,),
 )

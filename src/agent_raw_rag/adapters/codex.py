@@ -17,6 +17,7 @@ from agent_raw_rag.adapters import _codex_voices as voices
 from agent_raw_rag.adapters._codex_events import EVENTS
 from agent_raw_rag.adapters._codex_items import response_item
 from agent_raw_rag.adapters._codex_session import header, session_meta, turn_context
+from agent_raw_rag.adapters._codex_wiring import WIRING
 from agent_raw_rag.adapters.base import Adapter, Root, State, millis, string
 from agent_raw_rag.models import Event, Millis, Record, Shape, Source, Unknown
 
@@ -66,9 +67,9 @@ def start(source: Source) -> State:
     return voices.begin(source.session or source.path.rsplit("/", 1)[-1])
 
 
-def resume(session: str) -> str:
+def resume(session: str, path: str | None) -> tuple[str, ...]:
     """The command that goes on with a session."""
-    return f"codex resume {session}"
+    return ("codex", "resume", session)
 
 
 def parse(record: Record, state: State) -> list[Event]:
@@ -139,4 +140,5 @@ ADAPTER = Adapter(
         "compressed (.jsonl.zst) and archived rollouts",
     ),
     resume=resume,
+    wirings=(WIRING,),
 )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from agent_raw_rag.adapters._omp_entries import ENTRIES, IGNORED
 from agent_raw_rag.adapters._omp_session import stamped_id
+from agent_raw_rag.adapters._omp_wiring import OMP, PI, resume
 from agent_raw_rag.adapters.base import Adapter, Root, State, string
 from agent_raw_rag.models import Event, Message, Record, Shape, Source, Trail, Unknown
 
@@ -65,11 +66,6 @@ def start(source: Source) -> State:
     }
 
 
-def resume(session: str) -> str:
-    """The command that goes on with a session."""
-    return f"omp --resume {session}"
-
-
 def parse(record: Record, state: State) -> list[Event]:
     """Events of one entry. An entry with an id that says nothing still leaves a trail: others may name it as parent."""
     data = record.data
@@ -106,4 +102,5 @@ ADAPTER = Adapter(
     environment=("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_CONFIG_DIR", "XDG_DATA_HOME"),
     formats=("pi 1 (no entry ids)", "pi 2 and 3 (tree of entries)", "omp 3 and later (title slot)"),
     resume=resume,
+    wirings=(OMP, PI),
 )

@@ -16,6 +16,7 @@ from agent_raw_rag.adapters._opencode_arrange import arrange
 from agent_raw_rag.adapters._opencode_items import Item, Said, new_items, new_prompt, old_items, old_prompt
 from agent_raw_rag.adapters._opencode_speech import Speech
 from agent_raw_rag.adapters._opencode_sql import FAMILIES
+from agent_raw_rag.adapters._opencode_wiring import WIRING
 from agent_raw_rag.adapters.base import Adapter, Root, State, mapping, millis, string
 from agent_raw_rag.models import Event, Record, Role, Rollback, SessionInfo, Shape, Source, Text, Unknown
 
@@ -206,5 +207,6 @@ ADAPTER = Adapter(
     arrange=arrange,
     families=FAMILIES,
     folder=folder,
-    resume=lambda session: f"opencode --session {session}",
+    resume=lambda session, path: ("opencode", "--session", session),
+    wirings=(WIRING,),
 )

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from agent_raw_rag import __version__
-from agent_raw_rag.cli import demo, doctor, forget, lists, models, options, read, search, spaces, status
+from agent_raw_rag.cli import (
+    connect,
+    demo,
+    doctor,
+    forget,
+    hook,
+    lists,
+    models,
+    options,
+    read,
+    resume,
+    search,
+    spaces,
+    status,
+)
 from agent_raw_rag.cli.eval import app as measuring
 
 app = typer.Typer(
@@ -20,7 +34,7 @@ app = typer.Typer(
 )
 for _command in (
     search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
-    demo.demo,
+    connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
 ):  # fmt: skip
     app.command()(_command)
 app.add_typer(measuring)

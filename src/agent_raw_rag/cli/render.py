@@ -89,6 +89,11 @@ def line(message: str = "", style: str = "") -> None:
         print(_encodable(safe(message)))
 
 
+def raw(text: str) -> None:
+    """Text for another program: no style and no folding, but nothing that steers a terminal either."""
+    print(_encodable(safe(text)))
+
+
 def passage(
     title: str, facts: str, body: str, *, footer: str = "", words: Iterable[str] = (), style: str = "cyan"
 ) -> None:

@@ -12,6 +12,8 @@ from agent_raw_rag import __version__
 from agent_raw_rag.daemon.bodies import EmbeddingsRequest, RerankRequest, SearchRequest
 from agent_raw_rag.daemon.served import ServedModels
 from agent_raw_rag.encode.base import Encoder, Vectors
+from agent_raw_rag.encode.daemon_states import packed
+from agent_raw_rag.encode.late import TokenEncoder
 from agent_raw_rag.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ class Answers:
         self._models = ServedModels(runtime)
         self._began = time.monotonic()
         self._lock = Lock()
-        self._made = {"vectors": 0, "scores": 0, "searches": 0}
+        self._made = {"vectors": 0, "states": 0, "scores": 0, "searches": 0}
 
     def health(self) -> dict[str, Any]:
         """Who answers, with which models, and how much was ``made`` for others so far."""
@@ -46,6 +48,15 @@ class Answers:
         data = [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(rows)]
         usage = {"prompt_tokens": 0, "total_tokens": 0}  # clients of OpenAI's form want the keys; nothing is billed
         return {"object": "list", "model": encoder.space.name, "data": data, "usage": usage}
+
+    def token_states(self, asked: EmbeddingsRequest) -> bytes:
+        """The states of one text, as ``daemon_states`` packs them. Raises UsageError, NotFoundError, ModelError."""
+        encoder = self._models.encoder(asked.space)
+        if len(asked.texts) != 1 or not isinstance(encoder, TokenEncoder):
+            raise UsageError("Token states are given of one text, by an encoder that has them.")
+        states = encoder.query_states if asked.is_query else encoder.token_states
+        self._count("states", 1)
+        return packed(states(asked.texts[0]))
 
     def rerank(self, asked: RerankRequest) -> dict[str, Any]:
         """vLLM's and Jina's answer, best first. Raises NotFoundError, ModelError."""

@@ -20,6 +20,7 @@ from agent_raw_rag.daemon.answers import Answers
 from agent_raw_rag.daemon.bodies import embeddings_request, parsed, rerank_request, search_request
 from agent_raw_rag.encode.daemon_address import proof
 from agent_raw_rag.encode.daemon_link import MAX_REQUEST_BYTES
+from agent_raw_rag.encode.daemon_states import STATES_PATH
 from agent_raw_rag.errors import ModelError, NotFoundError, RawRagError, StoreError, TextRefusedError, UsageError
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
@@ -46,14 +47,14 @@ def build(runtime: Runtime, token: str = "") -> Starlette:
     models, searches, health = (anyio.CapacityLimiter(n) for n in (MODEL_THREADS, SEARCH_THREADS, 1))
 
     def route(
-        path: str, limiter: anyio.CapacityLimiter, answer: Callable[[bytes], dict[str, Any]], method: str
+        path: str, limiter: anyio.CapacityLimiter, answer: Callable[[bytes], dict[str, Any] | bytes], method: str
     ) -> Route:
         async def handle(request: Request) -> Response:
             try:
                 _admit(request, token)
                 content = await _content(request) if method == "POST" else b""
                 found = await anyio.to_thread.run_sync(answer, content, limiter=limiter, abandon_on_cancel=True)
-                return _json(200, found)
+                return _bytes(found) if isinstance(found, bytes) else _json(200, found)
             except (HTTPException, ClientDisconnect):
                 raise
             except Exception as error:
@@ -69,6 +70,7 @@ def build(runtime: Runtime, token: str = "") -> Starlette:
             *([Route("/proof", prove)] if token else []),
             route("/health", health, lambda _: answers.health(), "GET"),
             route("/v1/embeddings", models, lambda body: answers.embeddings(embeddings_request(parsed(body))), "POST"),
+            route(STATES_PATH, models, lambda body: answers.token_states(embeddings_request(parsed(body))), "POST"),
             route("/v1/rerank", models, lambda body: answers.rerank(rerank_request(parsed(body))), "POST"),
             route("/search", searches, lambda body: answers.search(search_request(parsed(body))), "POST"),
         ],
@@ -96,6 +98,10 @@ async def _content(request: Request) -> bytes:
 def _json(status: int, values: dict[str, Any]) -> Response:
     content = json.dumps(values, separators=(",", ":"), allow_nan=False)
     return Response(content, status, media_type="application/json")
+
+
+def _bytes(content: bytes) -> Response:
+    return Response(content, media_type="application/octet-stream")
 
 
 def _error(status: int, code: str, message: str, hint: str = "") -> Response:

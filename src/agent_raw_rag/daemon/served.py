@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from agent_raw_rag.encode.base import Discovers, Encoder, Reranker
+from agent_raw_rag.encode.late import Late
 from agent_raw_rag.errors import ModelError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class ServedModels:
         """
         choice = self._runtime.models.reranker_choice()
         made = self._runtime.models.reranker()
+        if isinstance(made, Late):
+            raise NotFoundError(
+                f"{made.name} goes with a search, not with a list of passages.", hint="POST /search does it."
+            )
         if choice is None or made is None or name not in ("", choice.name, made.name):
             raise NotFoundError(f"There is no reranker {name or 'here'}.", hint="GET /health lists `rerankers`.")
         return made
@@ -73,7 +78,7 @@ class ServedModels:
             "space": spaces[0] if spaces else None,
             "spaces": spaces,
             "reranker": reranker.name if reranker else None,
-            "rerankers": [choice.name] if reranker and choice else [],
+            "rerankers": [choice.name] if choice and reranker and not isinstance(reranker, Late) else [],
             "problems": [str(problem) for problem in problems],
         }
 

@@ -16,7 +16,9 @@ import numpy as np
 from agent_raw_rag.encode.base import Encoder, Space, Vectors, checked_vectors
 from agent_raw_rag.encode.daemon_fallback import Spare
 from agent_raw_rag.encode.daemon_link import Link
+from agent_raw_rag.encode.daemon_states import STATES_PATH, unpacked
 from agent_raw_rag.encode.http_parts import batches
+from agent_raw_rag.encode.late import TokenEncoder, TokenStates
 from agent_raw_rag.errors import ModelError
 
 PASSAGES_SECONDS = 120.0
@@ -88,6 +90,39 @@ class DaemonEncoder:
             self._link.lost()
             return None
         self._spare.idle()
+        return found
+
+
+class DaemonTokenEncoder(DaemonEncoder):
+    """The same in front of an encoder that gives token states too: what ranks by them must not depend on who answers."""
+
+    def __init__(self, local: Encoder, tokens: TokenEncoder, link: Link, *, query_seconds: float) -> None:
+        """``tokens``: the local encoder again, as what it is besides. ``query_seconds``: see ``DaemonEncoder``."""
+        super().__init__(local, link, query_seconds=query_seconds)
+        self._tokens = tokens
+
+    def token_states(self, text: str) -> TokenStates:
+        """[n, dim]; see ``TokenEncoder``. Raises as the local encoder."""
+        return self._states(text, "passage") or self._tokens.token_states(text)
+
+    def query_states(self, text: str) -> TokenStates:
+        """[n, dim]; see ``TokenEncoder``. Raises as the local encoder."""
+        return self._states(text, "query") or self._tokens.query_states(text)
+
+    def _states(self, text: str, kind: str) -> TokenStates | None:
+        """The daemon's states; None: it is away, serves another space, or fails."""
+        space, health = self.space, self._link.health()
+        found = None
+        if health is not None and space.name in health.spaces:
+            body = {"model": space.name, "input": text, "input_type": kind}
+            content = self._link.ask_bytes(STATES_PATH, body, self._query_seconds)
+            found = None if content is None else unpacked(content, space.dim)
+            if content is not None and found is None:
+                self._link.lost()
+        if found is None:
+            self._spare.used()
+        else:
+            self._spare.idle()
         return found
 
 

@@ -54,6 +54,11 @@ class Link:
 
     def ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
         """What the daemon answers to a JSON body, parsed; None: it does not, or refuses."""
+        answer = self.ask_bytes(path, body, seconds)
+        return None if answer is None else _parsed(answer)
+
+    def ask_bytes(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes | None:
+        """The same, as it came."""
         content = json.dumps(body, separators=(",", ":")).encode("ascii")  # any text, lone surrogates too
         if len(content) > MAX_REQUEST_BYTES:
             return None
@@ -67,7 +72,7 @@ class Link:
         self._presence.lost()
 
     def _look(self) -> Health | None:
-        health = read_health(self._exchange("GET", "/health", None, LOOK_SECONDS)) if self._is_proven() else None
+        health = read_health(self._get("/health")) if self._is_proven() else None
         if health is not None and (health.version != __version__ or health.pid == os.getpid()):
             health = None
         pid = health.pid if health else None
@@ -82,14 +87,19 @@ class Link:
         if address is None or not address.token:
             return address is not None
         challenge = secrets.token_hex(16)
-        answer = self._exchange("GET", f"/proof?challenge={challenge}", None, LOOK_SECONDS, with_token=False)
+        answer = self._get(f"/proof?challenge={challenge}", with_token=False)
         said = answer.get("proof") if isinstance(answer, dict) else None
         return isinstance(said, str) and secrets.compare_digest(said.encode(), proof(address.token, challenge).encode())
 
+    def _get(self, path: str, *, with_token: bool = True) -> Any:
+        """The JSON of an answer; None: anything else."""
+        answer = self._exchange("GET", path, None, LOOK_SECONDS, with_token=with_token)
+        return None if answer is None else _parsed(answer)
+
     def _exchange(
         self, method: str, path: str, content: bytes | None, seconds: float, *, with_token: bool = True
-    ) -> Any:
-        """The JSON of an answer with status 200; None: anything else."""
+    ) -> bytes | None:
+        """The bytes of an answer with status 200; None: anything else."""
         address = find(self._home)
         if address is None:
             return None
@@ -99,10 +109,9 @@ class Link:
         headers = {"authorization": f"Bearer {address.token}"} if address.token and with_token else {}
         try:
             with client.stream(method, path, content=content, headers=headers, timeout=timeout) as response:
-                body = _read(response)
+                return _read(response)
         except (httpx2.HTTPError, OSError, RuntimeError):  # RuntimeError: another thread closed the client
             return None
-        return _parsed(body) if body is not None else None
 
     def _client(self, address: Address) -> httpx2.Client:
         with self._lock:

@@ -19,6 +19,7 @@ import numpy as np
 
 from agent_raw_rag.encode.base import Space, Vectors
 from agent_raw_rag.encode.files import DATA, checked
+from agent_raw_rag.encode.late import TokenStates, of_length_one
 
 FOLDER = DATA / "bge-small-en-v1.5-int8"
 MODEL_SHA256 = "6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4"
@@ -31,7 +32,7 @@ MAX_CHARS = 32_768
 
 
 class EmbeddedEncoder:
-    """An ``Encoder``. Loads at first use; safe to use from several threads."""
+    """An ``Encoder`` and ``TokenEncoder``. Loads at first use; safe to use from several threads."""
 
     space = Space(FOLDER.name, MODEL_SHA256[:16], 384, QUERY_PREFIX)
     english_only = True
@@ -63,6 +64,14 @@ class EmbeddedEncoder:
         """[384]; see ``Encoder``. Raises as ``encode_passages``."""
         return self._loaded().vector(QUERY_PREFIX + text)
 
+    def token_states(self, text: str) -> TokenStates:
+        """[n, 384]; see ``TokenEncoder``. Raises as ``encode_passages``."""
+        return self._loaded().tokens(text, 0)
+
+    def query_states(self, text: str) -> TokenStates:
+        """[n, 384]; see ``TokenEncoder``. Raises as ``encode_passages``."""
+        return self._loaded().tokens(QUERY_PREFIX + text, len(QUERY_PREFIX))
+
     def unload(self) -> None:
         """Leave memory; the next call loads again. Calls that are under way end well."""
         with self._lock:
@@ -89,12 +98,26 @@ class _Model:
 
     def vector(self, text: str) -> Vectors:
         """[384], of length 1."""
-        clean = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # lone surrogates are refused otherwise
-        ids = np.array([self._tokenizer.encode(clean).ids], dtype=np.int64)
-        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        states = self._session.run(["last_hidden_state"], feed)[0]
-        first: Vectors = states[0, 0]
+        first: Vectors = self._states(self._cut(text))[0]
         return first / np.linalg.norm(first)
+
+    def tokens(self, text: str, start: int) -> TokenStates:
+        """The states of the tokens from character ``start`` on, with places counted from there."""
+        cut = self._cut(text)
+        spans = np.array(cut.offsets, dtype=np.int32).reshape(-1, 2)
+        kept = (spans[:, 1] > spans[:, 0]) & (spans[:, 1] > start)  # the first and the last token stand for no text
+        return TokenStates(of_length_one(self._states(cut)[kept]), spans[kept] - start)
+
+    def _cut(self, text: str) -> Any:
+        clean = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # lone surrogates are refused otherwise
+        return self._tokenizer.encode(clean)
+
+    def _states(self, cut: Any) -> Vectors:
+        """[tokens, 384], as the network gives them."""
+        ids = np.array([cut.ids], dtype=np.int64)
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        states: Vectors = self._session.run(["last_hidden_state"], feed)[0][0]
+        return states
 
 
 def _session(path: str) -> Any:

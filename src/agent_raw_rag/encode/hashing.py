@@ -13,12 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from agent_raw_rag.encode.base import Space, Vectors
+from agent_raw_rag.encode.late import TokenStates
 
 _words = re.compile(r"[a-z0-9]+|[^\Wa-z0-9_]").findall
+_placed_words = re.compile(r"[A-Za-z0-9]+|[^\WA-Za-z0-9_]").finditer
 
 
 class HashingEncoder:
-    """An ``Encoder``: deterministic on every machine, without memory or files."""
+    """An ``Encoder`` and ``TokenEncoder``: deterministic on every machine, without memory or files."""
 
     english_only = True
     unrelated_cosine = (0.56, 0.65)
@@ -45,6 +47,19 @@ class HashingEncoder:
         if not vector.any():
             vector[self._place("")[0]] = 1.0
         return vector / np.float32(np.linalg.norm(vector))
+
+    def token_states(self, text: str) -> TokenStates:
+        """[n, dim]: a state is the word's own place, so two are as near as 1 if the words are equal."""
+        found = list(_placed_words(text))
+        vectors = np.zeros((len(found), self._space.dim), dtype=np.float32)
+        for row, match in enumerate(found):
+            place, sign = self._place(match[0].casefold())
+            vectors[row, place] = sign
+        return TokenStates(vectors, np.array([match.span() for match in found], dtype=np.int32).reshape(-1, 2))
+
+    def query_states(self, text: str) -> TokenStates:
+        """[n, dim]; queries are encoded like passages."""
+        return self.token_states(text)
 
     def _place(self, word: str) -> tuple[int, int]:
         digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -18,6 +18,7 @@ ENCODERS = {
 }
 """Kind -> ``module:class``; the class is made with the choice's options and loads its model at first use."""
 RERANKERS = {
+    "overlap": "agent_raw_rag.encode.overlap:OverlapReranker",
     "http": "agent_raw_rag.encode.http_reranker:HttpReranker",
     "mlx": "agent_raw_rag.encode.qwen_reranker:QwenReranker",
 }

@@ -6,18 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agent_raw_rag.encode.base import Encoder, Space, Vectors
+from agent_raw_rag.encode.late import TokenEncoder, TokenStates
 from agent_raw_rag.evals.dataset import Question
 from agent_raw_rag.evals.metrics import DEPTH, Found, found
 from agent_raw_rag.evals.names import Names
 from agent_raw_rag.evals.shown import Manner, shown
 from agent_raw_rag.models import Millis
 from agent_raw_rag.search.funnel import Funnel
+from agent_raw_rag.search.turns import turns_of
 from agent_raw_rag.store.reader import Reader, Scope
 
 T = TypeVar("T")
+MOST_TEXTS = 4000
+"""Whose token states are kept: about 0.1 to 0.4 MB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Asked:
     windows: Found
     turns: Found
     seconds: dict[str, float]
-    """Of encoding the query, of ranking windows (encoding included), of ranking turns (the same again)."""
+    """Of encoding the query, of ranking windows (encoding included), of ranking turns then."""
     nearest: float | None
     """Cosine of the nearest window."""
     reranked: int
@@ -51,9 +55,15 @@ class RememberingEncoder:
         self.saved = 0.0
         """Of those that were remembered."""
 
-    def __getattr__(self, name: str) -> Any:
-        """What the model can do besides, for stages that ask it for more than vectors."""
-        return getattr(self._model, name)
+    @property
+    def english_only(self) -> bool:
+        """The model's."""
+        return self._model.english_only
+
+    @property
+    def unrelated_cosine(self) -> tuple[float, float] | None:
+        """The model's."""
+        return self._model.unrelated_cosine
 
     @property
     def space(self) -> Space:
@@ -77,6 +87,37 @@ class RememberingEncoder:
         return known[0]
 
 
+class RememberingTokens(RememberingEncoder):
+    """The same for a ``TokenEncoder``: the states of a store's texts are kept as long as the store is asked."""
+
+    def __init__(self, model: Encoder) -> None:
+        super().__init__(model)
+        self._states: dict[str, TokenStates] = {}
+
+    def token_states(self, text: str) -> TokenStates:
+        """The model's; see ``TokenEncoder``."""
+        if text not in self._states:
+            if len(self._states) >= MOST_TEXTS:
+                self._states.clear()
+            self._states[text] = self._tokens().token_states(text)
+        return self._states[text]
+
+    def query_states(self, text: str) -> TokenStates:
+        """The model's; see ``TokenEncoder``."""
+        return self._tokens().query_states(text)
+
+    def _tokens(self) -> TokenEncoder:
+        assert isinstance(self._model, TokenEncoder)
+        return self._model
+
+
+def remembering(model: Encoder | None) -> RememberingEncoder | None:
+    """An encoder that remembers what it made."""
+    if model is None:
+        return None
+    return RememberingTokens(model) if isinstance(model, TokenEncoder) else RememberingEncoder(model)
+
+
 @dataclass
 class Asker:
     """One store, asked in one configuration."""
@@ -98,7 +139,7 @@ class Asker:
             lambda: self.funnel.rank(question.text, self.scope, self.reader)
         )
         ranked = [(chunks[chunk_id], score) for chunk_id, score in ranking.order]
-        turns, took, _ = self._timed(lambda: self.funnel.rank_turns(question.text, self.scope, self.reader, DEPTH))
+        turns, took, _ = self._timed(lambda: turns_of(question.text, ranking, self.reader, DEPTH))
         names, gold = self.names, question.gold
         return Asked(
             id=question.id,

@@ -13,7 +13,7 @@ from agent_raw_rag.chunker import Windows
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.base import Encoder
 from agent_raw_rag.evals.apart import side_by_side
-from agent_raw_rag.evals.asking import Asked, Asker, RememberingEncoder, moment_of
+from agent_raw_rag.evals.asking import Asked, Asker, RememberingEncoder, moment_of, remembering
 from agent_raw_rag.evals.configurations import FULL, Configuration
 from agent_raw_rag.evals.corpus import Stored
 from agent_raw_rag.evals.dataset import CorpusTurn, Dataset, Question, role_and_text
@@ -67,7 +67,7 @@ def run(
     with tempfile.TemporaryDirectory(prefix="raw-rag-eval-") as folder:
         told = _Counter(total, on_progress)
         if jobs == 1 or len(work) == 1:
-            model = _remembering(corpus_encoder(runtime))
+            model = remembering(corpus_encoder(runtime))
             answers = [_ask_part(runtime, model, part, plan, folder, told) for part in work]
         else:
             given = (runtime.settings, dict(runtime.environment), plan, folder)
@@ -89,7 +89,7 @@ def run_own(
     Raises:
         StoreError: there is none.
     """
-    model = _remembering(runtime.spaces.encoder())
+    model = remembering(runtime.spaces.encoder())
     told = _Counter(len(plan.configurations) * len(questions), on_progress)
     return _ask(runtime, runtime.home, runtime.reader, TextNames(runtime.reader), model, questions, plan, told)
 
@@ -116,16 +116,12 @@ _here: list[tuple[Runtime, RememberingEncoder | None, Plan, str]] = []
 
 def _start(settings: Settings, environment: dict[str, str], plan: Plan, folder: str) -> None:
     runtime = Runtime(settings, environment)
-    _here.append((runtime, _remembering(corpus_encoder(runtime)), plan, folder))
+    _here.append((runtime, remembering(corpus_encoder(runtime)), plan, folder))
 
 
 def _ask_apart(part: Part) -> Answers:
     runtime, model, plan, folder = _here[0]
     return _ask_part(runtime, model, part, plan, folder, lambda more: None)
-
-
-def _remembering(model: Encoder | None) -> RememberingEncoder | None:
-    return RememberingEncoder(model) if model is not None else None
 
 
 def _ask_part(

@@ -7,7 +7,6 @@ handshake or ``--help`` pays for none of it.
 from __future__ import annotations
 
 import os
-import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from agent_raw_rag import __version__
 from agent_raw_rag.errors import ConfigError, UsageError
 from agent_raw_rag.models import Ask, ProjectItem
 from agent_raw_rag.runtime.expected import expected
+from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -270,7 +270,9 @@ class Runtime:
         return result
 
     def _with_resume(self, item: SessionItem) -> SessionItem:
-        return replace(item, resume=self._resume(item.agent, item.session, item.cwd, item.parent_kind))
+        native = item.session.removeprefix(f"{item.agent}:")
+        way = reopening(item.agent, native, item.cwd, item.parent_kind, item.source)
+        return replace(item, resume=way.shown if way else None)
 
     def projects(self) -> list[ProjectItem]:
         """The projects there are, with what is in them."""
@@ -337,16 +339,19 @@ class Runtime:
 
     def resume(self, session: SessionRow) -> str | None:
         """The command line that reopens a session in its agent, from the folder it was started in."""
-        return self._resume(session.agent, session.native, session.cwd, session.parent_kind)
+        path = self.reader.source_path(session.source_id)
+        way = reopening(session.agent, session.native, session.cwd, session.parent_kind, path)
+        return way.shown if way else None
 
-    def _resume(self, agent: str, session: str, cwd: str | None, parent_kind: str | None) -> str | None:
-        from agent_raw_rag.adapters.registry import adapters
+    def reopening(self, session: str) -> Reopening:
+        """How a session is reopened.
 
-        row = adapters().get(agent)
-        if row is None or row.resume is None or parent_kind == "subagent":
-            return None
-        command = row.resume(shlex.quote(session.removeprefix(f"{agent}:")))  # an id may be a file's name
-        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
+        Raises:
+            NotFoundError: there is no such session, or no command reopens it.
+        """
+        row = self.reader.session(session)
+        path = self.reader.source_path(row.source_id)
+        return needed(reopening(row.agent, row.native, row.cwd, row.parent_kind, path), row)
 
     @cached_property
     def funnel(self) -> Funnel:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.config import Settings
     from agent_raw_rag.encode.base import Encoder, Reranker
     from agent_raw_rag.encode.choice import Choice
+    from agent_raw_rag.encode.late import Late
     from agent_raw_rag.runtime.sharing import Sharing
     from agent_raw_rag.store.spaces import SpaceRow
 
@@ -78,13 +79,13 @@ class Models:
             )
         return encoder
 
-    def reranker(self) -> Reranker | None:
+    def reranker(self) -> Reranker | Late | None:
         """The reranker that the settings mean; None: none is set. Raises ModelError."""
         from agent_raw_rag.encode.registry import reranker
 
         choice = self.reranker_choice()
-        if choice is None:
-            return None
+        if choice is None or choice.kind == "late":
+            return None if choice is None else self._late()
         with self._making:
             if choice.key not in self._rerankers:
                 made = reranker(choice, self.environment)
@@ -92,7 +93,8 @@ class Models:
             return self._rerankers[choice.key]
 
     def reranker_choice(self) -> Choice | None:
-        """What the settings say of a reranker."""
+        """What the settings say of a reranker. ``auto`` is the flagship where its weights are present, else late interaction
+        where the embedded model encodes."""
         from agent_raw_rag.encode.choice import Choice
 
         settings = self.settings.reranker
@@ -100,7 +102,20 @@ class Models:
             return None
         if settings.name != "auto":
             return Choice(settings.name, settings.options())
-        return _flagship("reranker")
+        late = Choice("late", {}) if self.settings.encoder.name in ("auto", "embedded") else None
+        return _flagship("reranker") or late
+
+    def _late(self) -> Late:
+        """Late interaction. The model is the one that encodes, loaded once, or the embedded one."""
+        from agent_raw_rag.encode.choice import Choice
+        from agent_raw_rag.encode.late import Late, TokenEncoder
+
+        def embedded() -> TokenEncoder:
+            encoder = self.encoder(Choice("embedded", {}))
+            assert isinstance(encoder, TokenEncoder)
+            return encoder
+
+        return Late(embedded)
 
 
 def _flagship(what: str) -> Choice | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.encode.daemon_link import Link
     from agent_raw_rag.encode.daemon_presence import Health
 
-SHARED_KINDS = {"embedded": 3.0, "late": 4.0, "mlx": 30.0}
+SHARED_KINDS = {"embedded": 3.0, "mlx": 30.0}
 """Models that take memory of the process they are in, and for how many seconds a search waits for the daemon's answer: as long as
 loading the model here would take. A server elsewhere, or a toy, is used directly."""
 
@@ -38,9 +38,13 @@ class Sharing:
         """The encoder to use: the local one, behind the daemon's if that is worth it."""
         if not self._is_worth(choice):
             return local
-        from agent_raw_rag.encode.daemon_encoder import DaemonEncoder
+        from agent_raw_rag.encode.daemon_encoder import DaemonEncoder, DaemonTokenEncoder
+        from agent_raw_rag.encode.late import TokenEncoder
 
-        return DaemonEncoder(local, self._link(), query_seconds=SHARED_KINDS[choice.kind])
+        seconds = SHARED_KINDS[choice.kind]
+        if isinstance(local, TokenEncoder):
+            return DaemonTokenEncoder(local, local, self._link(), query_seconds=seconds)
+        return DaemonEncoder(local, self._link(), query_seconds=seconds)
 
     def reranker(self, local: Reranker, choice: Choice) -> Reranker:
         """The same for a reranker."""

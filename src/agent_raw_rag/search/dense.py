@@ -24,8 +24,8 @@ class Near:
     """(chunk id, cosine), best first."""
     why: str
     """Why there is none, if so."""
-    unrelated: tuple[float, float] | None = None
-    """``Encoder.unrelated_cosine`` of the space."""
+    encoder: Encoder | None = None
+    """That encodes the queries; None: there is none, or it cannot be had."""
 
 
 class Dense:
@@ -62,17 +62,17 @@ class Dense:
             if encoder is None:
                 return Near([], "no encoder is configured")
             if encoder.english_only and not has_words:
-                return Near([], _NO_ENGLISH)
+                return Near([], _NO_ENGLISH, encoder)
             cache = self._opened(encoder, reader)
             if not len(cache):
-                return Near([], "no vectors have been made yet")
+                return Near([], "no vectors have been made yet", encoder)
             vector = encoder.encode_query(query)
             hits = _nearest(cache, vector, limit, _filter(scope, reader))
             for part in also:
                 hits = merged(hits, _nearest(cache, vector, share_of(limit), _filter(part, reader)))
         except ModelError as error:
             return Near([], str(error))
-        return Near(hits, "nothing passes the filters", encoder.unrelated_cosine)
+        return Near(hits, "nothing passes the filters", encoder)
 
     def _opened(self, encoder: Encoder, reader: Reader) -> VectorCache:
         space, generation = encoder.space, reader.generation

@@ -35,6 +35,8 @@ class Hit:
     scores: Scores
     explain: list[Explained] = field(default_factory=list)
     also: list[Folded] = field(default_factory=list)
+    turn: int | None = None
+    """The number of the turn that answers best; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def _drafts(hits: Sequence[Hit], wanted: set[str], how: Expansion, reader: Reade
         if how.once and how.whole_turns:
             turns = [turn for turn in turns if (turn.session_id, turn.ordinal) not in taken]
         if turns:
-            draft = _Draft(hit, turns, _anchor(turns, wanted))
+            draft = _Draft(hit, turns, _anchor(turns, wanted, hit.turn))
             if how.whole_turns:
                 _keep_together(draft)
             taken.update((turn.session_id, turn.ordinal) for turn in draft.turns)
@@ -108,10 +110,11 @@ def _parted(one: ShownTurn, other: ShownTurn) -> bool:
     return one.time is not None and other.time is not None and abs(other.time - one.time) > GAP_MS
 
 
-def _anchor(turns: list[ShownTurn], wanted: set[str]) -> int:
-    """The turn that holds most of the query's terms; of equals the first."""
-    if len(turns) == 1:
-        return 0
+def _anchor(turns: list[ShownTurn], wanted: set[str], best: int | None) -> int:
+    """The turn that answers best, as far as known; else the one that holds most of the query's terms, of equals the first."""
+    known = next((place for place, turn in enumerate(turns) if turn.ordinal == best), None)
+    if known is not None or len(turns) == 1:
+        return known or 0
     return max(
         range(len(turns)), key=lambda place: (len(wanted.intersection(terms(turns[place].text[:ANCHOR_CHARS]))), -place)
     )

@@ -1,7 +1,7 @@
 """Arrow 8: query -> hits -> passages. One ranking goes through the stages, each a module of its own.
 
-words, vectors -> fuse -> neighbours -> time words -> phrases -> cut -> near-duplicates -> abstain -> rerank -> recency.
-A score over what the stages found would stand before the cut, where every candidate's chunk and trace is known.
+words, vectors -> fuse -> neighbours -> time words -> phrases -> cut -> learned -> near-duplicates -> abstain -> rerank
+-> recency.
 Every stage that did not take part is named in the answer, with the reason.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 
 from agent_raw_rag.encode.base import Encoder, Reranker
+from agent_raw_rag.encode.late import Late, TokenEncoder
 from agent_raw_rag.errors import ModelError
 from agent_raw_rag.search.abstain import abstain
 from agent_raw_rag.search.dense import Dense
@@ -21,14 +22,17 @@ from agent_raw_rag.search.hits import hits_of
 from agent_raw_rag.search.near_duplicates import fold_near_duplicates
 from agent_raw_rag.search.neighbours import heed_neighbours
 from agent_raw_rag.search.phrases import heed_phrases
+from agent_raw_rag.search.pool import place
 from agent_raw_rag.search.question import Question, question
 from agent_raw_rag.search.ranking import Ranking
 from agent_raw_rag.search.recency import newest_first
 from agent_raw_rag.search.rerank import Limits, Pace, rerank
+from agent_raw_rag.search.reread import read_again
 from agent_raw_rag.search.result import SearchResult
 from agent_raw_rag.search.settings import SWITCHES, FunnelSettings
 from agent_raw_rag.search.time_words import prefer_times
 from agent_raw_rag.search.turns import RankedTurn, turns_of
+from agent_raw_rag.search.weigh import Weighed, weigh
 from agent_raw_rag.search.words import Words
 from agent_raw_rag.search.zone import SYSTEM_ZONE
 from agent_raw_rag.store.reader import Reader, Scope
@@ -40,7 +44,7 @@ class Funnel:
 
     def __init__(
         self, home: str, reader: Callable[[], Reader], encoder: Callable[[], Encoder | None], settings: FunnelSettings,
-        reranker: Callable[[], Reranker | None] = lambda: None,
+        reranker: Callable[[], Reranker | Late | None] = lambda: None,
         now: Callable[[], datetime] = lambda: datetime.now(SYSTEM_ZONE),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
@@ -75,20 +79,21 @@ class Funnel:
         """Relevant candidates, best first, and their chunks."""
         ranking, on = Ranking(), self.settings
         asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
-        self._look(asked, scope, reader, ranking)
+        encoder = self._look(asked, scope, reader, ranking)
         self._fuse(ranking, reader)
         if on.neighbours:
             heed_neighbours(ranking)
         prefer_times(asked.times, asked.silent, ranking)
         heed_phrases(asked.phrases, ranking)
         self._cut(asked, ranking)
+        weighed = self._weigh(asked, encoder, reader, ranking)
         if on.recency:
             newest_first(ranking)  # of copies that score alike the newest is to stand for the others
         if on.near_duplicates:
             fold_near_duplicates({term.text for term in asked.terms}, ranking)
         abstain(ranking, lambda text: self.words.coverage(asked.telling, text), by_words=on.lexical)
         ranking.coarse = dict(ranking.order)
-        self._rerank(asked, ranking)
+        self._rerank(asked, encoder, weighed, ranking)
         if on.recency:
             newest_first(ranking)
         off = [name for name in SWITCHES if not getattr(on, name)]
@@ -98,13 +103,13 @@ class Funnel:
 
     def rank_turns(self, query: str, scope: Scope, reader: Reader, limit: int) -> list[RankedTurn]:
         """(session row, turn number, score) of the turns in the ranked windows, best first."""
-        ranking, chunks = self.rank(query, scope, reader)
-        return turns_of(query, [(chunks[chunk_id], score) for chunk_id, score in ranking.order], reader, limit)
+        ranking, _ = self.rank(query, scope, reader)
+        return turns_of(query, ranking, reader, limit)
 
     # ------------------------------------------------------------ stages that need more than the ranking
 
-    def _look(self, asked: Question, scope: Scope, reader: Reader, ranking: Ranking) -> None:
-        """The two coarse rankings, each of bounded width."""
+    def _look(self, asked: Question, scope: Scope, reader: Reader, ranking: Ranking) -> Encoder | None:
+        """The two coarse rankings, each of bounded width. Returns the encoder that took part, or could."""
         limit, on = self.settings.candidates, self.settings
         parts = [stretch.within(scope) for stretch in asked.times]
         if on.lexical:
@@ -112,12 +117,15 @@ class Funnel:
             ranking.lexical = dict(words)
             ranking.saw("words", words)
             ranking.stages.append(f"lexical: {len(words)} of at most {limit}")
-        if on.dense:
-            near = self.dense.search(asked.text, scope, reader, limit, parts, has_words=asked.has_words)
-            ranking.dense, ranking.unrelated = dict(near.hits), near.unrelated
-            ranking.saw("vectors", near.hits)
-            found = f"dense: {len(near.hits)} of at most {limit}" if near.hits else f"dense: skipped, {near.why}"
-            ranking.stages.append(found)
+        if not on.dense:
+            return None
+        near = self.dense.search(asked.text, scope, reader, limit, parts, has_words=asked.has_words)
+        ranking.dense = dict(near.hits)
+        ranking.unrelated = near.encoder.unrelated_cosine if near.encoder else None
+        ranking.saw("vectors", near.hits)
+        found = f"dense: {len(near.hits)} of at most {limit}" if near.hits else f"dense: skipped, {near.why}"
+        ranking.stages.append(found)
+        return near.encoder
 
     def _fuse(self, ranking: Ranking, reader: Reader) -> None:
         """One order of both; what a derived file still has and the store has no more is left out."""
@@ -130,7 +138,16 @@ class Funnel:
         best, rest = ranking.order[: self.settings.candidates], ranking.order[self.settings.candidates :]
         ranking.order = [*best, *(pair for pair in rest if asked.in_time(ranking.chunks[pair[0]]))]
 
-    def _rerank(self, asked: Question, ranking: Ranking) -> None:
+    def _weigh(self, asked: Question, encoder: Encoder | None, reader: Reader, ranking: Ranking) -> Weighed | None:
+        """The learned score, which was fitted on the embedded model's cosines: with another model the plain fusion stays."""
+        if not ranking.order or not (encoder is None or isinstance(encoder, TokenEncoder)):
+            return None
+        weighed = weigh(asked.text, asked.terms, ranking, self.words.index(reader), reader)
+        if self.settings.learned:
+            place(weighed.pool, weighed.scores, ranking, "learned")
+        return weighed
+
+    def _rerank(self, asked: Question, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking) -> None:
         on = self.settings
         if not on.rerank_budget_ms:
             ranking.stages.append("rerank: skipped, switched off")
@@ -141,11 +158,32 @@ class Funnel:
             ranking.stages.append(f"rerank: skipped, {error}")
             return
         if reranker is None:
-            ranking.stages.append("rerank: skipped, no reranker is installed")
+            ranking.stages.append("rerank: skipped, no reranker is set")
+        elif isinstance(reranker, Late):
+            self._read_again(asked, reranker, encoder, weighed, ranking)
         elif ranking.order:
             limits = Limits(on.rerank_budget_ms, on.rerank_threshold, on.rerank_fallback)
             pace = self.paces.setdefault(reranker.name, Pace())
             rerank(asked.text, ranking, reranker, limits, pace, self.clock)
+
+    def _read_again(
+        self, asked: Question, wish: Late, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking
+    ) -> None:
+        if not ranking.order:
+            return
+        if weighed is None:
+            ranking.stages.append("rerank: skipped, late interaction goes with the embedded model")
+            return
+        try:
+            late = wish.over(encoder)
+        except ModelError as error:
+            ranking.stages.append(f"rerank: skipped, {error}")
+            return
+        if late.english_only and not asked.has_words:
+            ranking.stages.append("rerank: skipped, the embedded model reads English only")
+            return
+        pace = self.paces.setdefault(late.name, Pace())
+        read_again(asked.text, ranking, weighed, late, self.settings.rerank_budget_ms, pace, self.clock)
 
 
 def _why_nothing(reader: Reader, scope: Scope) -> str:

@@ -25,7 +25,10 @@ def _hit(ranking: Ranking, chunk_id: int, rank: int, reader: Reader, zone: tzinf
     )  # fmt: skip
     explain = [Explained(mark.stage, mark.rank, round(mark.score, 4)) for mark in ranking.marks(chunk_id)]
     also = [ranking.chunks[other] for other in ranking.folded.get(chunk_id, ())]
-    return Hit(ranking.chunks[chunk_id], rank, _ranked_by(scores), scores, explain, _folded(also, reader, zone))
+    return Hit(
+        ranking.chunks[chunk_id], rank, _ranked_by(scores), scores, explain, _folded(also, reader, zone),
+        ranking.best_turn(chunk_id),
+    )  # fmt: skip
 
 
 def _folded(chunks: list[ChunkRow], reader: Reader, zone: tzinfo) -> list[Folded]:

@@ -6,7 +6,7 @@ until somebody asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent_raw_rag.store.rows import ChunkRow
@@ -41,6 +41,12 @@ class Ranking:
     """The scores, 0 to 1, that reranking began with."""
     rerank: dict[int, float] = field(default_factory=dict)
     """The reranker's own scores."""
+    gains: dict[int, float] = field(default_factory=dict)
+    """What stages like ``time words`` have added to a score of 0 to 1,"""
+    most: float = 0.0
+    """and what they could have."""
+    turns: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
+    """Chunk -> (turn number, score) of the turns in it, comparable between chunks. Empty: not known."""
     folded: dict[int, list[int]] = field(default_factory=dict)
     """Chunk -> chunks that say the same, and were folded into it."""
     trace: list[tuple[str, Pairs]] = field(default_factory=list)
@@ -61,8 +67,24 @@ class Ranking:
     def lift(self, stage: str, bonus: Callable[[int], float], most: float) -> None:
         """Add a bonus of 0 to ``most`` to each candidate's score; the scale stays 0 to 1. Without any bonus nothing happens."""
         gains = [(chunk_id, score, bonus(chunk_id)) for chunk_id, score in self.order]
-        if any(gain for _, _, gain in gains):
-            self.reorder(stage, in_order([(chunk_id, (score + gain) / (1 + most)) for chunk_id, score, gain in gains]))
+        if not any(gain for _, _, gain in gains):
+            return
+        self.reorder(stage, in_order([(chunk_id, (score + gain) / (1 + most)) for chunk_id, score, gain in gains]))
+        self.gains = {chunk_id: self.gains.get(chunk_id, 0.0) + gain for chunk_id, _, gain in gains}
+        self.most += most
+
+    def rebase(self, stage: str, scores: Mapping[int, float]) -> None:
+        """Put better scores of 0 to 1 in the place of those that the order began with; what was added to those is added again."""
+        pairs = [
+            (chunk_id, (scores[chunk_id] + self.gains.get(chunk_id, 0.0)) / (1 + self.most))
+            for chunk_id, _ in self.order
+        ]
+        self.reorder(stage, in_order(pairs))
+
+    def best_turn(self, chunk_id: int) -> int | None:
+        """The turn of a chunk that answers best; None: not known."""
+        turns = self.turns.get(chunk_id)
+        return max(turns, key=lambda pair: (pair[1], -pair[0]))[0] if turns else None
 
     def marks(self, chunk_id: int) -> list[Mark]:
         """What each stage that saw a candidate said of it, in the order of the stages."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from agent_raw_rag.encode.base import Reranker
 from agent_raw_rag.errors import ModelError
@@ -27,6 +28,9 @@ LEAST_LIKELY = 0.05
 """Below this a hit does not stay even where all are below the threshold: then nothing here answers the query."""
 RERANK_SHARE = 0.5
 """Of a score that is no probability in the final score; the rest is the coarse score. Both scaled to 0 … 1."""
+
+
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,10 @@ def rerank(
     ids = [chunk_id for chunk_id, _ in ranking.order]
     texts = [ranking.chunks[chunk_id].text for chunk_id in ids]
     try:
-        scores = _within_budget(query, texts, reranker, limits.budget_ms, pace, clock)
+        scores = within_budget(
+            lambda low, high: _checked(reranker.score(query, texts[low:high]), high - low, reranker.name),
+            len(texts), limits.budget_ms, pace, clock,
+        )  # fmt: skip
     except ModelError as error:
         ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")
         return
@@ -130,23 +137,22 @@ def _scale(scores: Sequence[float]) -> Callable[[float], float]:
     return lambda score: (score - low) / span if span > 0 else 1.0
 
 
-def _within_budget(
-    query: str, texts: Sequence[str], reranker: Reranker, budget_ms: float, pace: Pace, clock: Callable[[], float]
-) -> list[float]:
-    """Scores of the first texts, as many as fit."""
-    scores: list[float] = []
+def within_budget(
+    work: Callable[[int, int], list[Done]], count: int, budget_ms: float, pace: Pace, clock: Callable[[], float]
+) -> list[Done]:
+    """What ``work(low, high)`` makes of the first of ``count`` passages, as many as fit."""
+    done: list[Done] = []
     begun = clock()
-    while len(scores) < len(texts):
+    while len(done) < count:
         before = clock()
-        count = pace.fitting(budget_ms - 1000 * (before - begun))
-        part = texts[len(scores) : len(scores) + count]
-        if not part:
+        fitting = min(pace.fitting(budget_ms - 1000 * (before - begun)), count - len(done))
+        if not fitting:
             break
-        scores += _checked(reranker.score(query, part), len(part), reranker.name)
-        pace.took(len(part), 1000 * (clock() - before))
-    if texts and not scores:
+        done += work(len(done), len(done) + fitting)
+        pace.took(fitting, 1000 * (clock() - before))
+    if count and not done:
         pace.forget_a_little()
-    return scores
+    return done
 
 
 def _checked(scores: list[float], wanted: int, name: str) -> list[float]:

@@ -34,6 +34,11 @@ class FunnelSettings(Protocol):
         ...
 
     @property
+    def learned(self) -> bool:
+        """Rank by the learned score."""
+        ...
+
+    @property
     def neighbours(self) -> bool:
         """Adjacent windows help."""
         ...
@@ -84,5 +89,5 @@ class FunnelSettings(Protocol):
         ...
 
 
-SWITCHES = ("lexical", "dense", "exact", "time_words", "recency", "near_duplicates")
+SWITCHES = ("lexical", "dense", "learned", "exact", "time_words", "recency", "near_duplicates")
 """The keys that turn off what is on unless somebody says so. An answer names those that are off."""

@@ -109,6 +109,11 @@ class Reader:
         rows = self._by_ids(f"SELECT {_SESSION} FROM sessions s WHERE s.id IN ({{}})", session_ids)
         return {row["id"]: _session(row) for row in rows}
 
+    def source_path(self, source_id: int | None) -> str | None:
+        """Where a source lies, or lay."""
+        row = self.connection.execute("SELECT path FROM sources WHERE id = ?", (source_id,)).fetchone()
+        return row[0] if row else None
+
     def fork_owner(self, session_id: int) -> str | None:
         """Native id of the session that owns the first turn this one only copies: what it was forked from."""
         row = self.connection.execute(
@@ -175,6 +180,15 @@ class Reader:
             (session_id, first, last),
         )
         return [_shown(row) for row in rows]
+
+    def line_heads(self, session_id: int, first: int, last: int, chars: int) -> list[tuple[int, Role, str]]:
+        """(number, speaker, beginning of the text) of live turns. A turn may be megabytes long, and only its head is wanted."""
+        rows = self.connection.execute(
+            """SELECT ordinal, role, substr(text, 1, ?) FROM turns
+               WHERE session_id = ? AND ordinal BETWEEN ? AND ? AND status = 0 ORDER BY ordinal""",
+            (chars, session_id, first, last),
+        )
+        return [(ordinal, Role(role), text) for ordinal, role, text in rows]
 
     def recent(self, scope: Scope, limit: int) -> list[ShownTurn]:
         """The last live turns of a scope by their own time, oldest first. Turns without a time count by their neighbours'."""

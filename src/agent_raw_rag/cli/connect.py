@@ -1,0 +1,152 @@
+"""``raw-rag connect``: wire the agents to this program, in their own files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_raw_rag.cli import options, render
+from agent_raw_rag.errors import UsageError
+
+if TYPE_CHECKING:
+    from agent_raw_rag.adapters.wiring import Wiring
+    from agent_raw_rag.connect.plan import Commands, Machine
+    from agent_raw_rag.connect.survey import Wired
+    from agent_raw_rag.connect.wire import Outcome
+
+WHAT = "What is done"
+_SAID = {
+    "added": "connected", "updated": "updated", "unchanged": "already connected", "removed": "taken out",
+    "restored": "as it was before", "absent": "not connected", "kept": "kept",
+}  # fmt: skip
+
+
+def connect(
+    agents: Annotated[list[str] | None, typer.Argument(metavar="[AGENT]...", help="Which agents.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every agent that is used on this machine.")] = False,
+    scope: Annotated[
+        str, typer.Option("--scope", metavar="SCOPE", help="user: all projects. project: the current one's own files.")
+    ] = "user",
+    hooks: Annotated[
+        bool, typer.Option("--hooks", help="Also run us at compactions and starts.", rich_help_panel=WHAT)
+    ] = False,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Also say when to search.", rich_help_panel=WHAT)
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take everything out again.", rich_help_panel=WHAT)] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show who is connected; start each command once.", rich_help_panel=WHAT)
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the difference, and write nothing.", rich_help_panel=WHAT)
+    ] = False,
+    json: options.Json = False, config: options.Config = None,
+) -> None:  # fmt: skip
+    """Connect agents to this program, each in its own configuration file.
+
+    Only our entry changes: comments, order and form of the file stay. A dated backup is made beside it.
+    Exit status: 0; 1 if a file could not be edited, or with --status if a connected command does not answer.
+    """
+    from agent_raw_rag.connect.journal import Journal
+    from agent_raw_rag.connect.plan import Plan, Scope, chosen, wirings
+    from agent_raw_rag.connect.wire import Wirer, attempted
+
+    if scope not in tuple(Scope):
+        raise UsageError(f"{scope!r} is no scope.", hint="Scopes: user, project.")
+    if agents and every:
+        raise UsageError("Name agents or give --all, not both.")
+    runtime = options.load(config)
+    machine = _machine(runtime.environment)
+    if status:
+        _status(chosen(agents or wirings()), machine, json)
+        return
+    if not agents and not every:
+        here = " ".join(name for name, (_, one) in wirings().items() if machine.has(one))
+        raise UsageError("Which agents?", hint=f"Name them, or give --all. On this machine: {here or 'none found'}.")
+    known = chosen(agents or wirings())
+    if every and not undo:
+        known = [(agent, one) for agent, one in known if machine.has(one)]
+    commands, notes = _commands(runtime.environment, config)
+    plan = Plan(machine, Scope(scope), commands)
+    wirer = Wirer(Journal(runtime.settings.home), datetime.now, dry_run)
+    outcomes = []
+    for agent, wiring in known:
+        if undo:
+            outcomes += [attempted(place, wirer.undo) for place in plan.to_undo(agent, wiring)]
+            continue
+        for place in plan.to_write(agent, wiring, hooks=hooks, instructions=instructions):
+            done = attempted(place, wirer.connect)
+            new = done.change in ("added", "updated")
+            outcomes.append(replace(done, note=plan.note(place, wiring)) if new else done)
+    _show(outcomes, [] if undo else notes, as_json=json)
+    if any(one.change == "failed" for one in outcomes):
+        raise typer.Exit(1)
+
+
+def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool) -> None:
+    if as_json:
+        render.as_json({"agents": [asdict(one) for one in outcomes], "notes": notes})
+        return
+    for one in outcomes:
+        if one.change == "failed":
+            render.finding("error", f"{one.name}, {one.part}: {one.error}", one.note)
+            continue
+        render.line(f"{one.name}, {one.part}: {_SAID[one.change]} ({render.short_path(one.file)})")
+        if one.backup:
+            render.line(f"  backup: {render.short_path(one.backup)}", "dim")
+        if one.note:
+            render.line(f"  {one.note}", "dim")
+        if one.diff:
+            render.line(one.diff)
+    if not outcomes:
+        render.line("Nothing to do: none of them is used here, or the current folder is no project.")
+    for note in notes:
+        render.aside(note)
+
+
+def _status(known: list[tuple[str, Wiring]], machine: Machine, as_json: bool) -> None:
+    from agent_raw_rag.connect.plan import Scope
+    from agent_raw_rag.connect.probe import probe
+    from agent_raw_rag.connect.survey import survey
+
+    found = survey(known, machine, tuple(Scope), probe)
+    if as_json:
+        render.as_json([asdict(one) for one in found])
+    else:
+        for one in found:
+            _show_wired(one)
+    if any(one.answers is False or one.error for one in found):
+        raise typer.Exit(1)
+
+
+def _show_wired(one: Wired) -> None:
+    if one.error:
+        render.finding("error", f"{one.name}, {one.scope}: {one.error}", "Mend the file.")
+    elif one.file is not None:
+        more = [word for word, there in (("hooks", one.hooks), ("instructions", one.instructions)) if there]
+        level = "ok" if one.answers else "error"
+        said = f"{one.name}, {one.scope}: {one.command} ({'; '.join([render.short_path(one.file), *more])})"
+        render.finding(level, f"{said}: {one.server}", f"raw-rag connect {one.name} writes it anew")
+    elif one.scope == "user":
+        render.line(f"{one.name}: {'not connected' if one.here else 'not used here'}", "dim")
+
+
+def _machine(environment: Mapping[str, str]) -> Machine:
+    from agent_raw_rag.connect.plan import Machine, project_root
+
+    home = environment.get("HOME") or os.path.expanduser("~")
+    return Machine(environment, home, project_root(os.getcwd()))
+
+
+def _commands(environment: Mapping[str, str], config: str | None) -> tuple[Commands, list[str]]:
+    from agent_raw_rag.connect.command import EPHEMERAL_NOTE, Installation
+    from agent_raw_rag.connect.plan import Commands
+
+    running = Installation.running(environment)
+    commands = Commands(running.server(config), running.hook(config))
+    return commands, [EPHEMERAL_NOTE] if running.ephemeral else []

@@ -1,0 +1,182 @@
+"""Users' files: read as bytes, written whole or not at all, never through a link's place, never over a newer version."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+import stat
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from agent_raw_rag.errors import WiringError
+
+_MARK = codecs.BOM_UTF8
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file as it was found."""
+
+    path: str
+    """Where it really lies, links followed."""
+    data: bytes | None
+    """None: there is none."""
+    stamp: tuple[int, int, int] | None = None
+    """Device, size and change time, to see that nobody wrote in between."""
+
+    @property
+    def text(self) -> str:
+        """Its text, without a byte order mark, with its own line ends.
+
+        Raises:
+            WiringError: it is not UTF-8.
+        """
+        try:
+            return (self.data or b"").removeprefix(_MARK).decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = (self.data or b"")[: error.start].count(b"\n") + 1
+            raise WiringError(f"{self.path}, line {line}: not UTF-8.", hint="Save it as UTF-8 and try again.") from None
+
+    def encoded(self, text: str) -> bytes:
+        """A text as this file would hold it: with a byte order mark if it had one."""
+        mark = _MARK if self.data is not None and self.data.startswith(_MARK) else b""
+        return mark + text.encode("utf-8")
+
+
+def read(path: str) -> Content:
+    """A file, or that there is none.
+
+    Raises:
+        WiringError: it is there, and cannot be read.
+    """
+    real = os.path.realpath(path)
+    try:
+        with open(real, "rb") as stream:
+            data = stream.read()
+            return Content(real, data, _stamp(os.fstat(stream.fileno())))
+    except FileNotFoundError:
+        return Content(real, None)
+    except OSError as error:
+        raise WiringError(f"{path} cannot be read: {error.strerror}.", hint="Check its owner and mode.") from error
+
+
+def replace(old: Content, data: bytes) -> list[str]:
+    """Put new bytes in the place of a file that was read, with its mode. Returns the folders that were made for it.
+
+    Raises:
+        WiringError: it is read-only, was changed meanwhile, or cannot be written.
+    """
+    _check_writable(old)
+    try:
+        made = _folders(os.path.dirname(old.path))
+        mode = stat.S_IMODE(os.stat(old.path).st_mode) if old.data is not None else 0o600
+        _swap(old.path, data, mode)
+    except OSError as error:
+        raise WiringError(f"{old.path} cannot be written: {error.strerror}.", hint="Nothing was changed.") from error
+    return made
+
+
+def remove(old: Content, folders: list[str]) -> list[str]:
+    """Delete a file of our own, and folders that were made for it and are empty now. Returns those that are not.
+
+    Raises:
+        WiringError: it is read-only, was changed meanwhile, or cannot be deleted.
+    """
+    _check_writable(old)
+    discard(old.path)
+    left = list(folders)
+    while left:
+        try:
+            Path(left[-1]).rmdir()
+        except OSError:  # something else is in it
+            break
+        left.pop()
+    return left
+
+
+def back_up(old: Content, now: datetime) -> str:
+    """A copy beside the file that only its owner can read. Never over an earlier one.
+
+    Raises:
+        WiringError: it cannot be made, or the file itself could not be replaced afterwards.
+    """
+    assert old.data is not None
+    _check_writable(old)
+    stem = f"{old.path}.raw-rag-{now:%Y%m%d-%H%M%S}"
+    for number in range(1000):
+        path = f"{stem}{f'-{number}' if number else ''}.bak"
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise WiringError(f"{path} cannot be made: {error.strerror}.", hint="Nothing was changed.") from error
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(old.data)
+            os.fsync(stream.fileno())
+        return path
+    raise WiringError(f"There are a thousand backups of {old.path} of this second.")
+
+
+def discard(path: str) -> None:
+    """Delete a file that we made, if it is there.
+
+    Raises:
+        WiringError: it cannot be deleted.
+    """
+    try:
+        Path(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise WiringError(f"{path} cannot be deleted: {error.strerror}.", hint="Delete it by hand.") from error
+
+
+def digest(data: bytes) -> str:
+    """What a file's bytes are remembered by."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _stamp(facts: os.stat_result) -> tuple[int, int, int]:
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _check_writable(old: Content) -> None:
+    try:
+        facts = os.stat(old.path)
+    except FileNotFoundError:
+        if old.data is None:
+            return
+        raise WiringError(f"{old.path} was deleted meanwhile.", hint="Try again.") from None
+    except OSError as error:
+        raise WiringError(f"{old.path} cannot be read: {error.strerror}.", hint="Nothing was changed.") from error
+    if old.stamp != _stamp(facts):
+        raise WiringError(f"{old.path} was changed meanwhile.", hint="Nothing was changed; try again.")
+    if not facts.st_mode & stat.S_IWUSR:
+        raise WiringError(f"{old.path} is read-only.", hint=f"chmod u+w {old.path}, or add the entry by hand.")
+
+
+def _folders(folder: str) -> list[str]:
+    """Make a folder and those above it; the outermost first."""
+    missing: list[str] = []
+    while folder and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for one in reversed(missing):
+        Path(one).mkdir()
+    return missing[::-1]
+
+
+def _swap(path: str, data: bytes, mode: int) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=".raw-rag-", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).chmod(mode)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink()
+        raise

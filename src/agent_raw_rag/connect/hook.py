@@ -1,0 +1,156 @@
+"""``raw-rag hook``: what an agent runs at a compaction or a start. Never blocks, never fails, says nothing when in doubt.
+
+Reads the store directly instead of through the runtime: a hook has 300 ms in all, and an interpreter that starts and
+imports the other commands has spent them. Only light modules are imported here, most of them at first use.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+LIMIT_SECONDS = 0.3
+LIMIT_VARIABLE = "RAW_RAG_HOOK_MS"
+START_SECONDS = 0.08
+"""What starting the interpreter took, where the system does not tell."""
+MOST_INPUT = 1 << 20
+LARGEST_LOG = 1 << 20
+EVENTS = {"session-start": "SessionStart", "pre-compact": "PreCompact"}
+
+Remaining = Callable[[], float]
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Answer one event and end with status 0, whatever happens."""
+    deadline = time.monotonic() + limit(os.environ) - _age()
+    guard = threading.Timer(max(deadline - time.monotonic(), 0.0), os._exit, (0,))
+    guard.daemon = True
+    guard.start()
+    try:
+        said = answer(arguments, _payload(), os.environ, lambda: deadline - time.monotonic())
+        guard.cancel()
+        sys.stdout.write(said)
+        sys.stdout.flush()
+    except BaseException as error:  # a hook that fails would disturb the agent it serves
+        _complain(error)
+    os._exit(0)
+
+
+def limit(environment: Mapping[str, str]) -> float:
+    """Seconds that a hook may take in all: the variable's, where it says a sensible number of milliseconds."""
+    given = environment.get(LIMIT_VARIABLE, "")
+    return int(given) / 1000 if given.isascii() and given.isdigit() and 0 < int(given) <= 600_000 else LIMIT_SECONDS
+
+
+def answer(
+    arguments: Sequence[str], payload: Mapping[str, Any], environment: Mapping[str, str], remaining: Remaining
+) -> str:
+    """What is printed for an event; "" for nothing.
+
+    Args:
+        arguments: The event as we call it, then ``--agent NAME`` and ``--config PATH``.
+        payload: What the agent sent.
+        environment: The process's.
+        remaining: Seconds until the deadline.
+
+    Raises:
+        ValueError: wrong arguments.
+        sqlite3.Error: the store cannot be read in time.
+    """
+    event, options = _options(arguments)
+    if event == "pre-compact":
+        _ingest(options, environment)
+        return ""
+    text = session_start(payload, options, environment, remaining)
+    if not text:
+        return ""
+    output = {"hookEventName": EVENTS[event], "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": output}) + "\n"
+
+
+def session_start(
+    payload: Mapping[str, Any], options: Mapping[str, str], environment: Mapping[str, str], remaining: Remaining
+) -> str:
+    """The last turns of the project that a session starts in."""
+    from agent_raw_rag.connect.location import project_folders, store_path
+    from agent_raw_rag.connect.recap import recap
+    from agent_raw_rag.store.glance import glance
+
+    folder, own, source = (str(payload.get(key) or "") for key in ("cwd", "session_id", "source"))
+    glimpses = glance(
+        store_path(options.get("--config"), environment), project_folders(folder or os.getcwd()), remaining
+    )
+    return recap(glimpses, own or None, source, os.urandom(4).hex())
+
+
+def _options(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The event, and the options by name. An option may stand before the event."""
+    options: dict[str, str] = {}
+    words: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        if word in ("--agent", "--config"):
+            options[word] = next(rest, "")
+        else:
+            words.append(word)
+    if len(words) != 1 or words[0] not in EVENTS:
+        raise ValueError(f"raw-rag hook: one of {', '.join(EVENTS)}, not {' '.join(words)!r}")
+    return words[0], options
+
+
+def _payload() -> dict[str, Any]:
+    """What the agent wrote on stdin; nothing where it is no JSON object."""
+    try:
+        given = json.loads(sys.stdin.buffer.read(MOST_INPUT) or b"{}")
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _ingest(options: Mapping[str, str], environment: Mapping[str, str]) -> None:
+    """Start reading the logs, in a process of its own that nobody waits for."""
+    import subprocess
+
+    from agent_raw_rag.connect.location import store_path
+
+    home = os.path.dirname(store_path(options.get("--config"), environment))
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    words = [sys.executable, "-c", "from agent_raw_rag.cli.ingest import main; main()", "--quiet", "--no-embed"]
+    words += [word for name in ("--agent", "--config") if options.get(name) for word in (name, options[name])]
+    with open(log_file(home), "ab") as log:
+        subprocess.Popen(  # noqa: S603 - ourselves
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, env=dict(environment),
+            start_new_session=True,
+        )  # fmt: skip
+
+
+def log_file(home: str) -> str:
+    """Where what goes wrong in the background is written, for its owner only. Begun anew when it is large."""
+    path = os.path.join(home, "hook.log")
+    large = os.path.exists(path) and os.path.getsize(path) > LARGEST_LOG
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY | (os.O_TRUNC if large else 0), 0o600))
+    return path
+
+
+def _complain(error: BaseException) -> None:
+    try:
+        sys.stderr.write(f"raw-rag hook: {type(error).__name__}: {error}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody listens
+        pass
+
+
+def _age() -> float:
+    """Seconds since this process was started: the start of the interpreter counts."""
+    try:
+        with open("/proc/self/stat", "rb") as stream:
+            ticks = int(stream.read().rpartition(b")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):  # not Linux
+        return START_SECONDS
+    return max(age, 0.0)

@@ -1,0 +1,76 @@
+"""Late interaction as a rerank stage: the best windows are read again, token by token, as many as the time budget allows.
+
+Each window costs its own token states and those of its short turns; both count in the learned score (``weights.STATES``).
+What was not read again follows behind, in its coarse order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from agent_raw_rag.encode.late import LateReader
+from agent_raw_rag.errors import ModelError
+from agent_raw_rag.search.late import max_similarity, token_weights
+from agent_raw_rag.search.learned import Scores, only, score, spliced, with_states
+from agent_raw_rag.search.pool import Pool, place
+from agent_raw_rag.search.ranking import Ranking
+from agent_raw_rag.search.rerank import Pace, within_budget
+from agent_raw_rag.search.weigh import Telling, Weighed
+from agent_raw_rag.search.weights import STATES
+
+MOST = 40
+"""Windows: more gain nothing (report 001)."""
+
+
+Texts = tuple[str, list[str]]
+"""A window's, and its pieces'."""
+Similar = tuple[float, list[float]]
+"""MaxSim of a window, and of each of its pieces."""
+
+
+def read_again(
+    query: str, ranking: Ranking, weighed: Weighed, late: LateReader, budget_ms: float, pace: Pace,
+    clock: Callable[[], float],
+) -> None:  # fmt: skip
+    """Order a ranking by the learned score with token states. A model that fails leaves it as it is, and the answer says so."""
+    pool = weighed.pool
+    ids = [chunk_id for chunk_id, _ in ranking.order[:MOST]]
+    where = {chunk_id: number for number, chunk_id in enumerate(pool.ids)}
+    try:
+        texts = [(ranking.chunks[one].text, [piece.whole for piece in pool.pieces[where[one]]]) for one in ids]
+        similar = _similarities(query, late, weighed.telling)
+        read = within_budget(lambda low, high: similar(texts[low:high]), len(ids), budget_ms, pace, clock)
+    except ModelError as error:
+        ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")
+        return
+    count = len(ranking.order)
+    ranking.stages.append(f"rerank: reranked {len(read)} of {count} by {late.name} within {budget_ms:.0f} ms")
+    if read:
+        ranking.rerank = {chunk_id: window for chunk_id, (window, _) in zip(ids, read, strict=False)}
+        place(pool, _scores(pool, weighed.scores, dict(zip(ids, read, strict=False))), ranking, "rerank")
+
+
+def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts]], list[Similar]]:
+    asked = late.query_states(query)
+    weights = token_weights(query, asked.spans, telling.idf, telling.chunks)
+
+    def similar(windows: Sequence[Texts]) -> list[Similar]:
+        states = late.passages(text for window, pieces in windows for text in (window, *pieces))
+        near = {text: max_similarity(asked, weights, one) for text, one in states.items()}
+        return [(near[window], [near[piece] for piece in pieces]) for window, pieces in windows]
+
+    return similar
+
+
+def _scores(pool: Pool, coarse: Scores, read: dict[int, Similar]) -> Scores:
+    """The pool's scores: those read again by words and states, the rest behind them by words."""
+    kept = pool.kept(list(read))
+    features = only(pool.features, kept)
+    mine = [read[chunk_id] for chunk_id, is_kept in zip(pool.ids, kept, strict=True) if is_kept]
+    windows = np.array([window for window, _ in mine])
+    pieces = np.array([one for _, own in mine for one in own])
+    late = score(with_states(features, windows, pieces), STATES)
+    inside = kept[pool.features.owner]
+    return Scores(spliced(coarse.windows, late.windows, kept), spliced(coarse.pieces, late.pieces, inside))
