@@ -81,6 +81,31 @@ def test_vectors_are_those_of_the_encoder_to_the_last_bit(
     assert np.array(found).tobytes() == encoder.encode_passages(texts).tobytes()
 
 
+def test_while_a_new_space_fills_both_are_served_and_the_searched_one_is_the_default(tmp_path: Path) -> None:
+    runtime = sample_runtime(tmp_path, config=HASHING)
+    changed = runtime.environment["RAW_RAG_HOME"] + "/config.toml"
+    Path(changed).write_text(HASHING.replace("64", "32"), encoding="utf-8")
+    serving = Serving(Runtime.load(None, runtime.environment))
+    with client(serving.start()) as asked:
+        health = asked.get("/health").json()
+        assert len(health["spaces"]) == 2 and health["space"] == health["spaces"][0]
+        for space, dim in zip(["", *health["spaces"]], [64, 64, 32], strict=True):
+            answer = asked.post("/v1/embeddings", json={"input": "a", "model": space}).json()
+            assert len(answer["data"][0]["embedding"]) == dim
+    serving.stop()
+
+
+def test_a_model_of_a_server_elsewhere_is_not_served_nor_asked(tmp_path: Path) -> None:
+    config = '[encoder]\nname = "http"\nurl = "http://127.0.0.1:9/v1"\n[reranker]\nname = "none"\n'
+    serving = Serving(Runtime.load(None, environment(tmp_path, config)))
+    with client(serving.start()) as asked:
+        health = asked.get("/health").json()
+        assert (health["space"], health["spaces"], health["problems"]) == (None, [], [])
+        assert error(asked.post("/v1/embeddings", json={"input": "a"}), 404)["code"] == "not_found"
+        assert error(asked.post("/search", json={"query": "a"}), 503)["code"] == "store"
+    serving.stop()
+
+
 def test_a_search_gives_what_the_command_gives(served: tuple[Runtime, Address], asked: httpx2.Client) -> None:
     found = asked.post("/search", json={"query": "drop the retry", "project": PROJECT, "top_k": 2}).json()
     mine = served[0].search("drop the retry", Ask(project=PROJECT), top_k=2).as_json()

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from agent_raw_rag.encode.base import Discovers, Encoder, Reranker
+from agent_raw_rag.encode.base import Encoder, Reranker
+from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.encode.late import Late
 from agent_raw_rag.errors import ModelError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
+    from agent_raw_rag.store.spaces import SpaceRow
 
+ELSEWHERE = "http"
 FACTS_SECONDS = 1.0
 """How long what is said of the models may be old: many processes ask, and the store is to be asked seldom."""
 
@@ -86,25 +89,23 @@ class ServedModels:
         """Of the space that is searched, then of the one that fills, if that is another; and why one is missing."""
         encoders: dict[str, Encoder] = {}
         problems: list[ModelError] = []
-        for find in (self._searching, self._filling):
+        for choice in self._choices():
             try:
-                encoder = find()
-                if encoder is not None and not isinstance(encoder, Discovers):  # a server elsewhere is asked directly
-                    encoders.setdefault(encoder.space.name, encoder)
+                encoder = self._runtime.models.encoder(choice)
+                encoders.setdefault(encoder.space.name, encoder)
             except ModelError as error:
                 problems.append(error)
         return list(encoders.values()), problems
 
-    def _searching(self) -> Encoder | None:
+    def _choices(self) -> list[Choice]:
+        """Of encoders in this process. A server elsewhere is asked directly, and may take its time to say its space."""
+        active = self._active()
+        wanted = self._runtime.models.encoder_choice(active)
+        made_by = [] if active is None else [Choice(active.kind, active.options)]
+        return [] if wanted is None else [one for one in (*made_by, wanted) if one.kind != ELSEWHERE]
+
+    def _active(self) -> SpaceRow | None:
         try:
-            return self._runtime.spaces.encoder()
+            return self._runtime.spaces.active()
         except StoreError:  # there is no store yet
             return None
-
-    def _filling(self) -> Encoder | None:
-        try:
-            active = self._runtime.spaces.active()
-        except StoreError:
-            active = None
-        choice = self._runtime.models.encoder_choice(active)
-        return self._runtime.models.encoder(choice) if choice is not None else None

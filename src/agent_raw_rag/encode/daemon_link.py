@@ -22,7 +22,8 @@ from agent_raw_rag.encode.daemon_presence import Health, Presence, read_health
 if TYPE_CHECKING:
     import httpx2
 
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 1.0
+"""A daemon that does not say within this time how it is, hangs."""
 MAX_REQUEST_BYTES = 16 << 20
 """What the daemon takes. A larger request is not sent."""
 MAX_ANSWER_BYTES = 64 << 20
