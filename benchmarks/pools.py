@@ -136,7 +136,7 @@ class Measured:
     def _pool(self, query: str, gold: Gold) -> Pool:
         terms, reader = query_terms(query), self.store.reader
         lexical, _ = self.words.search(terms, Scope(), reader, CANDIDATES)
-        near, _ = self.dense.search(query, Scope(), reader, CANDIDATES)
+        near = self.dense.search(query, Scope(), reader, CANDIDATES).hits
         bm25, cosines = dict(lexical), dict(near)
         order = [chunk_id for chunk_id, _ in fuse(lexical, near)[:CANDIDATES]]
         index = self.words.index(reader)

@@ -43,7 +43,7 @@ def examine(runtime: Runtime) -> list[Finding]:
         if known is None:
             raise
         findings.append(Finding("error", "store", known.message, _REMEDY if status else known.hint or _REMEDY))
-    findings += [_model(runtime)]
+    findings += [_model(runtime), _reranker(runtime)]
     for name, (adapter, roots) in runtime.agents().items():
         folders = [root.path for root in roots if os.path.isdir(root.path)]
         findings += _agent(name, adapter.title, [root.path for root in roots], folders, status)
@@ -113,6 +113,20 @@ def _model(runtime: Runtime) -> Finding:
     except RawRagError as error:
         return Finding("error", "model", error.message, error.hint or "Install agent-raw-rag-mcp again.")
     return Finding("ok", "model", f"{encoder.space.name if encoder else 'none'}: files complete, checksums match")
+
+
+def _reranker(runtime: Runtime) -> Finding:
+    from agent_raw_rag.encode.late import Late
+
+    try:
+        reranker = runtime.models.reranker()
+        if reranker is None:
+            return Finding("ok", "reranker", "none is set")
+        if not isinstance(reranker, Late):
+            reranker.score("Is it there?", ["It is there."])
+    except RawRagError as error:
+        return Finding("error", "reranker", error.message, error.hint or "Check [reranker] in the configuration.")
+    return Finding("ok", "reranker", f"{reranker.name}: it answers")
 
 
 def _agent(

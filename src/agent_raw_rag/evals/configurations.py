@@ -11,7 +11,7 @@ from agent_raw_rag.errors import UsageError
 
 FULL = "full"
 """Everything as it is configured."""
-SWITCHES = ("exact", "neighbours", "time_words", "recency", "near_duplicates")
+SWITCHES = ("learned", "exact", "neighbours", "time_words", "recency", "near_duplicates")
 NO_RERANK = {"rerank_budget_ms": 0}
 _BARE = {**dict.fromkeys(SWITCHES, False), **NO_RERANK}
 STAGES: dict[str, dict[str, object]] = {
@@ -56,6 +56,8 @@ def comparison(settings: Settings, *, recut: bool = True) -> list[Configuration]
     found += [_turned_over(settings, one) for one in SWITCHES]
     if search.rerank_budget_ms:
         found.append(_changed(settings, "without rerank", NO_RERANK))
+        if search.learned:
+            found.append(_changed(settings, "without rerank, without learned", {**NO_RERANK, "learned": False}))
     if recut:
         found += [_recut(settings, size) for size in SIZES if size != settings.chunks.size]
     return found
