@@ -4,8 +4,8 @@
 
 HOME is a folder with a store (a big one, say) whose encoder is the embedded one; without it, the packaged sample logs are used.
 Each server is a real one, asked by the official client. ``pss_mb`` shares pages among those who map them, so that its sum over
-the servers is what they take together; ``rss_mb`` counts a shared page in each. Prints one JSON object. Bar: servers together
-under 120 MB each, with the daemon.
+the servers is what they take together; ``rss_mb`` counts a shared page in each, and ``peak_rss_mb`` is the most that it
+ever was. Prints one JSON object. Bar: servers together under 120 MB each, with the daemon.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ FACTS = {"Rss": "rss_mb", "Pss": "pss_mb", "Anonymous": "private_mb"}
 def memory(pid: int) -> dict[str, float]:
     """Of a process now, in MB."""
     lines = (line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()[1:])
-    return {FACTS[line[0][:-1]]: round(int(line[1]) / 1024, 1) for line in lines if line[0][:-1] in FACTS}
+    found = {FACTS[line[0][:-1]]: round(int(line[1]) / 1024, 1) for line in lines if line[0][:-1] in FACTS}
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    peak = next(line for line in status if line.startswith("VmHWM:"))
+    return {**found, "peak_rss_mb": round(int(peak.split()[1]) / 1024, 1)}
 
 
 @contextmanager
