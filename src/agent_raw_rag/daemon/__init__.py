@@ -1,1 +1,1 @@
-"""The watching host: events of the agents' folders -> what is new is read at once, and embedded when there is time."""
+"""The always-on host: it keeps the store current, and one loaded model for every process of its home."""

@@ -5,6 +5,7 @@ A choice is data, so that a store can remember how the encoder of a space is mad
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ class Choice:
     def key(self) -> str:
         """Equal for equal choices."""
         return f"{self.kind} {json.dumps(dict(self.options), sort_keys=True)}"
+
+    @property
+    def name(self) -> str:
+        """A short one, equal for equal choices: what processes of this machine call a model among themselves."""
+        return f"{self.kind}-{hashlib.blake2b(self.key.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
 def choose_encoder(

@@ -72,6 +72,11 @@ class EmbeddedEncoder:
         """[n, 384]; see ``TokenEncoder``. Raises as ``encode_passages``."""
         return self._loaded().tokens(QUERY_PREFIX + text, len(QUERY_PREFIX))
 
+    def unload(self) -> None:
+        """Leave memory; the next call loads again. Calls that are under way end well."""
+        with self._lock:
+            self._model = None
+
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:

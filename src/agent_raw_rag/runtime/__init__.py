@@ -21,6 +21,7 @@ from agent_raw_rag.models import Ask, ProjectItem
 from agent_raw_rag.runtime.expected import expected
 from agent_raw_rag.runtime.models import Models
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
+from agent_raw_rag.runtime.sharing import Sharing
 from agent_raw_rag.runtime.spaces import VectorSpaces
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Runtime:
 
     def __post_init__(self) -> None:
         # At once: two threads that made them at first use would each load a model (since 3.12 cached_property has no lock).
-        self.models = Models(self.settings, self.environment)
+        self.models = Models(self.settings, self.environment, Sharing(self.home))
         self.spaces = VectorSpaces(self.home, self.settings, self.models, lambda: self.reader)
 
     # ------------------------------------------------------------ parts, made at first use

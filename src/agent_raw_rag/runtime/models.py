@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.encode.base import Encoder, Reranker
     from agent_raw_rag.encode.choice import Choice
     from agent_raw_rag.encode.late import Late
+    from agent_raw_rag.runtime.sharing import Sharing
     from agent_raw_rag.store.spaces import SpaceRow
 
 
@@ -23,6 +24,9 @@ class Models:
 
     settings: Settings
     environment: Mapping[str, str]
+    sharing: Sharing
+    """With the daemon: what is made here asks it first."""
+    _locals: dict[str, Encoder] = field(default_factory=dict, repr=False)
     _encoders: dict[str, Encoder] = field(default_factory=dict, repr=False)
     _rerankers: dict[str, Reranker] = field(default_factory=dict, repr=False)
     _wish: Late | None = field(default=None, repr=False)
@@ -31,13 +35,20 @@ class Models:
     _making: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def encoder(self, choice: Choice) -> Encoder:
-        """The encoder of a choice. Raises ModelError."""
+        """The encoder of a choice, the daemon's where it is shared. Raises ModelError."""
+        with self._making:
+            if choice.key not in self._encoders:
+                self._encoders[choice.key] = self.sharing.encoder(self.local_encoder(choice), choice)
+            return self._encoders[choice.key]
+
+    def local_encoder(self, choice: Choice) -> Encoder:
+        """The encoder of a choice in this process, whatever the daemon does: for what needs more of it than vectors."""
         from agent_raw_rag.encode.registry import encoder
 
         with self._making:
-            if choice.key not in self._encoders:
-                self._encoders[choice.key] = encoder(choice, self.environment)
-            return self._encoders[choice.key]
+            if choice.key not in self._locals:
+                self._locals[choice.key] = encoder(choice, self.environment)
+            return self._locals[choice.key]
 
     def encoder_choice(self, active: SpaceRow | None) -> Choice | None:
         """The encoder that the settings mean, for a store whose active space is this; None: lexical search only."""
@@ -80,7 +91,8 @@ class Models:
             return None if choice is None else self._late()
         with self._making:
             if choice.key not in self._rerankers:
-                self._rerankers[choice.key] = reranker(choice, self.environment)
+                made = reranker(choice, self.environment)
+                self._rerankers[choice.key] = self.sharing.reranker(made, choice)
             return self._rerankers[choice.key]
 
     def reranker_choice(self, active: SpaceRow | None) -> Choice | None:

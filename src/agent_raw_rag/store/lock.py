@@ -2,7 +2,7 @@
 
 Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
 ``writer`` only when a slice is stored, so that new text never waits for a model. Whoever watches the logs all the time
-holds ``daemon``: one is enough.
+holds ``daemon``: one is enough. Who answers on the daemon's socket holds that.
 
 A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
@@ -22,17 +22,22 @@ POLL_SECONDS = 0.1
 WRITER = "writer"
 EMBEDDER = "embedder"
 DAEMON = "daemon"
+SOCKET = "daemon.sock"
 _BUSY = {
     WRITER: "Another process is writing to the store",
     EMBEDDER: "Another process is making vectors",
     DAEMON: "Another process watches the logs already",
+    SOCKET: "Another daemon serves this home",
 }
-_HINT = {DAEMON: "One is enough. `raw-rag-ingest --daemon-status` tells more."}
+_HINT = {
+    DAEMON: "One is enough. `raw-rag-ingest --daemon-status` tells more.",
+    SOCKET: "One is enough; end that one first if this one is to serve.",
+}
 
 
 @contextmanager
 def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterator[None]:
-    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER`` or ``DAEMON``.
+    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER``, ``DAEMON`` or ``SOCKET``.
 
     Raises:
         StoreBusyError: somebody else holds it for longer than ``wait_seconds``; the message says who.

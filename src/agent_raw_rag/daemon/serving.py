@@ -1,0 +1,100 @@
+"""Serving of one runtime on the daemon's socket, in a thread of its own: the loop starts it, and goes on with its work."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from agent_raw_rag.daemon.app import build
+from agent_raw_rag.daemon.listening import listening
+from agent_raw_rag.encode.daemon_address import Address
+from agent_raw_rag.log import NAME
+
+if TYPE_CHECKING:
+    import socket
+
+    from agent_raw_rag.runtime import Runtime
+
+GRACE_SECONDS = 2
+"""What is under way when the end comes has so long."""
+
+_log = logging.getLogger(NAME)
+
+
+class Serving:
+    """``/v1/embeddings``, ``/v1/rerank``, ``/health`` and ``/search`` of a runtime, from ``start`` to ``stop``."""
+
+    def __init__(self, runtime: Runtime, *, unix: bool | None = None) -> None:
+        """``unix``: see ``listening``. The runtime's models are those of this process from now on."""
+        runtime.models.sharing.stand_alone()
+        self._runtime = runtime
+        self._unix = unix
+        self._held = ExitStack()
+        self._server: _Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> Address:
+        """Listen. When this returns, whoever connects is answered.
+
+        Raises:
+            StoreBusyError: another daemon serves this home; the message says which process.
+            StoreError: there is no place for the socket.
+        """
+        bound, address = self._held.enter_context(
+            listening(self._runtime.home, self._runtime.environment, unix=self._unix)
+        )
+        self._server = _Server(_config(build(self._runtime, address.token)))
+        self._thread = threading.Thread(target=self._run, args=(self._server, bound), name="serving", daemon=True)
+        self._thread.start()
+        return address
+
+    def stop(self, wait_seconds: float = GRACE_SECONDS + 1.0) -> None:
+        """Take no more requests, finish those under way, remove the socket. Nothing happens if it is not serving."""
+        if self._server is not None and self._thread is not None:
+            self._server.end()
+            self._thread.join(wait_seconds)
+        self._server = self._thread = None
+        self._held.close()
+
+    def is_running(self) -> bool:
+        """Whether requests are answered."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def _run(self, server: _Server, bound: socket.socket) -> None:
+        try:
+            server.run([bound])
+        except BaseException:  # a thread's end is seen by nobody
+            _log.exception("the daemon's socket serves no more")
+
+
+class _Server(uvicorn.Server):
+    """Without the tick ten times a second, which only dates answers: an idle daemon is to sleep."""
+
+    _waiting: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
+
+    async def main_loop(self) -> None:
+        """Wait for the end."""
+        ended = asyncio.Event()
+        self._waiting = asyncio.get_running_loop(), ended
+        if not self.should_exit:
+            await ended.wait()
+
+    def end(self) -> None:
+        """From any thread, at any time."""
+        self.should_exit = True
+        if self._waiting is not None:
+            loop, ended = self._waiting
+            loop.call_soon_threadsafe(ended.set)
+
+
+def _config(app: object) -> uvicorn.Config:
+    return uvicorn.Config(
+        app, loop="asyncio", http="h11", ws="none", lifespan="off", log_config=None, log_level=logging.ERROR,  # type: ignore[arg-type]
+        access_log=False, proxy_headers=False, server_header=False, date_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS, timeout_keep_alive=75,
+    )  # fmt: skip
