@@ -11,22 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from filling import fill
+
 from agent_raw_rag.config import Settings
 from agent_raw_rag.encode.embedded import EmbeddedEncoder
 from agent_raw_rag.encode.late import Late, LateReader
 from agent_raw_rag.evals.corpus import Stored
-from agent_raw_rag.models import Role
 from agent_raw_rag.search.funnel import Funnel
 from agent_raw_rag.store.reader import Scope
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.naive_reader import everything
 
 QUESTIONS = Path(__file__).with_name("questions.txt")
 
@@ -71,10 +68,7 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         store = Stored(Path(temporary))
-        said = [(Role(role), text, None) for _, role, _, text in everything(asked.logs)]
-        for start in range(0, len(said), 20):
-            if store.chunks() < asked.chunks:
-                store.add_session(f"session-{start}", said[start : start + 20])
+        fill(store, asked.logs, asked.chunks)
         encoder = EmbeddedEncoder()
         store.index(lambda: encoder)
         questions = QUESTIONS.read_text("utf-8").splitlines()[: asked.questions]

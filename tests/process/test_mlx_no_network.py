@@ -11,7 +11,7 @@ import pytest
 from agent_raw_rag.encode.mlx_backend import mlx_available
 from tests.encode.tiny_qwen import write_model
 from tests.process.support import environment
-from tests.process.test_no_network import CALLS, isolated, reached
+from tests.process.test_no_network import reached, watched
 
 PROGRAM = """
 import sys
@@ -31,22 +31,8 @@ except ModelError:
 @pytest.mark.skipif(not mlx_available(), reason="MLX is not installed here")
 def test_models_on_mlx_reach_nothing(tmp_path: Path) -> None:
     folder, trace = write_model(tmp_path / "m"), tmp_path / "trace"
-    words = [
-        *isolated(),
-        "strace",
-        "-f",
-        "-qq",
-        "-e",
-        f"trace={CALLS}",
-        "-o",
-        str(trace),
-        sys.executable,
-        "-c",
-        PROGRAM,
-    ]
-    done = subprocess.run(
-        [*words, str(folder)], env=environment(tmp_path / "home"), capture_output=True, text=True, check=False
-    )
+    words = [*watched(trace), sys.executable, "-c", PROGRAM, str(folder)]
+    done = subprocess.run(words, env=environment(tmp_path / "home"), capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["refused"], done.stderr
     assert reached(trace) == []
     assert not (tmp_path / "home").exists()

@@ -33,20 +33,14 @@ def isolated() -> list[str]:
     return words
 
 
+def watched(trace: Path) -> list[str]:
+    """The words before a command that is to reach nothing, and whose calls are written to a file."""
+    return [*isolated(), "strace", "-f", "-qq", "-e", f"trace={CALLS}", "-o", str(trace)]
+
+
 def traced(home: Path, trace: Path, *command: str, asks: list[dict[str, Any]] | None = None) -> None:
     """Run a command under watch; with ``asks``, each request is answered before standard input is closed."""
-    words = [
-        *isolated(),
-        "strace",
-        "-f",
-        "-qq",
-        "-e",
-        f"trace={CALLS}",
-        "-o",
-        str(trace),
-        str(BIN / command[0]),
-        *command[1:],
-    ]
+    words = [*watched(trace), str(BIN / command[0]), *command[1:]]
     with subprocess.Popen(
         words, env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -21,7 +21,7 @@ from agent_raw_rag.search.weigh import Telling, Weighed
 from agent_raw_rag.search.weights import STATES
 
 MOST = 40
-"""Windows: more gain nothing (report 001)."""
+"""Windows: more gain 0.2 points at most (report 001)."""
 
 
 Texts = tuple[str, list[str]]
@@ -68,10 +68,12 @@ def _texts(ids: Sequence[int], ranking: Ranking, pool: Pool | None) -> list[Text
 def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts]], list[Similar]]:
     asked = late.query_states(query)
     weights = token_weights(query, asked.spans, telling.idf, telling.chunks)
+    near: dict[str, float] = {}
 
     def similar(windows: Sequence[Texts]) -> list[Similar]:
-        states = late.passages(text for window, pieces in windows for text in (window, *pieces))
-        near = {text: max_similarity(asked, weights, one) for text, one in states.items()}
+        texts = {text for window, pieces in windows for text in (window, *pieces)} - near.keys()
+        states = late.passages(texts)
+        near.update((text, max_similarity(asked, weights, states[text])) for text in texts)
         return [(near[window], [near[piece] for piece in pieces]) for window, pieces in windows]
 
     return similar
