@@ -37,7 +37,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
 
 
 def test_the_runtimes_reranker_is_the_served_one_with_the_same_scores(served: Runtime) -> None:
-    reranker = served.models.reranker()
+    reranker = served.models.reranker(None)
     assert isinstance(reranker, DaemonReranker) and reranker.is_probability
     before = health(served.home)["made"]["scores"]
     scores = reranker.score(QUERY, PASSAGES)

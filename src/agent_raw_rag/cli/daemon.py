@@ -100,7 +100,7 @@ def show_state(state: DaemonState) -> None:
     if beat.backlog:
         why = f", waiting: {beat.vectors_wait}" if beat.vectors_wait else ""
         render.line(f"         {render.count(beat.backlog, 'chunk')} without a vector{why}", "dim")
-    for problem in filter(None, (beat.watching, beat.config_problem)):
+    for problem in filter(None, (beat.watching, beat.serving, beat.config_problem)):
         render.finding("warn", problem, "")
     if beat.error and beat.error_at:
         render.finding("warn", f"last error, {_clock(beat.error_at)}: {beat.error}", "")

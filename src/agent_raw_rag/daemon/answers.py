@@ -23,14 +23,21 @@ ALL_PROJECTS = "*"
 
 
 class Answers:
-    """Of one runtime. Safe to use from several threads."""
+    """Of one runtime at a time. Safe to use from several threads."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+        """The runtime's models are those of this process from now on."""
+        runtime.models.sharing.stand_alone()
         self._models = ServedModels(runtime)
         self._began = time.monotonic()
         self._lock = Lock()
         self._made = {"vectors": 0, "states": 0, "scores": 0, "searches": 0}
+
+    def take(self, runtime: Runtime) -> None:
+        """Answer by another runtime from now on; what is under way ends by the one it began with."""
+        if self._models.runtime is not runtime:
+            runtime.models.sharing.stand_alone()
+            self._models = ServedModels(runtime)
 
     def health(self) -> dict[str, Any]:
         """Who answers, with which models, and how much was ``made`` for others so far."""
@@ -74,7 +81,7 @@ class Answers:
 
     def search(self, asked: SearchRequest) -> dict[str, Any]:
         """As ``raw-rag search --json``. Raises UsageError, NotFoundError, StoreError."""
-        found = self._runtime.search(asked.query, asked.ask, top_k=asked.top_k, max_tokens=asked.max_tokens)
+        found = self._models.runtime.search(asked.query, asked.ask, top_k=asked.top_k, max_tokens=asked.max_tokens)
         self._count("searches", 1)
         return {"project": asked.ask.project or ALL_PROJECTS, **found.as_json(explain=asked.explain)}
 

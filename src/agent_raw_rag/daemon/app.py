@@ -6,7 +6,7 @@ import json
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -25,9 +25,6 @@ from agent_raw_rag.errors import ModelError, NotFoundError, RawRagError, StoreEr
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
 
-if TYPE_CHECKING:
-    from agent_raw_rag.runtime import Runtime
-
 MODEL_THREADS = 4
 SEARCH_THREADS = 4
 """Each kind has its own, so that a long batch never keeps a search waiting."""
@@ -41,9 +38,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 _log = logging.getLogger(NAME)
 
 
-def build(runtime: Runtime, token: str = "") -> Starlette:
-    """The application over a runtime. ``token``: must be shown with every request; "": the socket's permissions suffice."""
-    answers = Answers(runtime)
+def build(answers: Answers, token: str = "") -> Starlette:
+    """The application that gives these answers. ``token``: every request must show it; "": the socket's permissions suffice."""
     models, searches, health = (anyio.CapacityLimiter(n) for n in (MODEL_THREADS, SEARCH_THREADS, 1))
 
     def route(

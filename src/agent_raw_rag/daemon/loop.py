@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from agent_raw_rag.daemon.door import Door
 from agent_raw_rag.daemon.health import Health
 from agent_raw_rag.daemon.pressure import Pressure
 from agent_raw_rag.daemon.schedule import Due, Schedule
@@ -50,6 +51,7 @@ class Daemon:
         self._pictures: dict[str, Picture] = {}
         self._schedule = Schedule(scan_seconds, time.monotonic())
         self._pressure = Pressure()
+        self._door = Door()
         self.vectors = Vectors(lambda: self.runtime, self._reason_to_wait, lambda: self._inbox.put(None))
 
     def stop(self) -> None:
@@ -65,6 +67,7 @@ class Daemon:
     def run(self) -> bool:
         """Watch until ``stop``. Returns whether every thread ended; one that did not sits in a model's code."""
         try:
+            self._door.keep_open(self.runtime)
             self._begin()
             self.vectors.start()
             while not self._stopping:
@@ -73,6 +76,7 @@ class Daemon:
             pass
         finally:
             self._watch.stop()
+            self._door.close()
             ended = self.vectors.stop(VECTORS_WAIT_SECONDS)
             self.health.end()
         return ended
@@ -128,7 +132,10 @@ class Daemon:
 
     def _tell(self) -> None:
         vectors = self.vectors
-        self.health.say(backlog=vectors.backlog, vectors_wait=vectors.waits or vectors.problem)
+        self._door.keep_open(self.runtime)
+        self.health.say(
+            serving=self._door.problem or "", backlog=vectors.backlog, vectors_wait=vectors.waits or vectors.problem
+        )
         self.health.write_if_due(now=time.monotonic())
 
     def _reason_to_wait(self) -> str | None:
@@ -177,6 +184,7 @@ class Daemon:
             self.health.say(config_problem=str(error))
             return
         self.runtime = fresh
+        self._door.keep_open(fresh)
         self.health.say(config_problem=None)
         _log.info("the configuration was read again")
         self._begin()

@@ -25,7 +25,7 @@ class ServedModels:
     """Those of a runtime, as its settings and its store mean them. Safe to use from several threads."""
 
     def __init__(self, runtime: Runtime, clock: Callable[[], float] = time.monotonic) -> None:
-        self._runtime = runtime
+        self.runtime = runtime
         self._clock = clock
         self._lock = Lock()
         self._facts: tuple[float, dict[str, Any]] | None = None
@@ -59,8 +59,9 @@ class ServedModels:
             NotFoundError: there is none of this name.
             ModelError: it cannot be made.
         """
-        choice = self._runtime.models.reranker_choice()
-        made = self._runtime.models.reranker()
+        active = self._active()
+        choice = self.runtime.models.reranker_choice(active)
+        made = self.runtime.models.reranker(active)
         if isinstance(made, Late):
             raise NotFoundError(
                 f"{made.name} goes with a search, not with a list of passages.", hint="POST /search does it."
@@ -72,9 +73,10 @@ class ServedModels:
     def _found_facts(self) -> dict[str, Any]:
         encoders, problems = self._encoders()
         spaces = [encoder.space.name for encoder in encoders]
-        choice, reranker = self._runtime.models.reranker_choice(), None
+        active = self._active()
+        choice, reranker = self.runtime.models.reranker_choice(active), None
         try:
-            reranker = self._runtime.models.reranker()
+            reranker = self.runtime.models.reranker(active)
         except ModelError as error:
             problems.append(error)
         return {
@@ -91,7 +93,7 @@ class ServedModels:
         problems: list[ModelError] = []
         for choice in self._choices():
             try:
-                encoder = self._runtime.models.encoder(choice)
+                encoder = self.runtime.models.encoder(choice)
                 encoders.setdefault(encoder.space.name, encoder)
             except ModelError as error:
                 problems.append(error)
@@ -100,12 +102,12 @@ class ServedModels:
     def _choices(self) -> list[Choice]:
         """Of encoders in this process. A server elsewhere is asked directly, and may take its time to say its space."""
         active = self._active()
-        wanted = self._runtime.models.encoder_choice(active)
+        wanted = self.runtime.models.encoder_choice(active)
         made_by = [] if active is None else [Choice(active.kind, active.options)]
         return [] if wanted is None else [one for one in (*made_by, wanted) if one.kind != ELSEWHERE]
 
     def _active(self) -> SpaceRow | None:
         try:
-            return self._runtime.spaces.active()
+            return self.runtime.spaces.active()
         except StoreError:  # there is no store yet
             return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from agent_raw_rag.daemon.answers import Answers
 from agent_raw_rag.daemon.app import build
 from agent_raw_rag.daemon.listening import listening
 from agent_raw_rag.encode.daemon_address import Address
@@ -31,8 +32,8 @@ class Serving:
 
     def __init__(self, runtime: Runtime, *, unix: bool | None = None) -> None:
         """``unix``: see ``listening``. The runtime's models are those of this process from now on."""
-        runtime.models.sharing.stand_alone()
-        self._runtime = runtime
+        self._home, self._environment = runtime.home, runtime.environment
+        self._answers = Answers(runtime)
         self._unix = unix
         self._held = ExitStack()
         self._server: _Server | None = None
@@ -45,13 +46,15 @@ class Serving:
             StoreBusyError: another daemon serves this home; the message says which process.
             StoreError: there is no place for the socket.
         """
-        bound, address = self._held.enter_context(
-            listening(self._runtime.home, self._runtime.environment, unix=self._unix)
-        )
-        self._server = _Server(_config(build(self._runtime, address.token)))
+        bound, address = self._held.enter_context(listening(self._home, self._environment, unix=self._unix))
+        self._server = _Server(_config(build(self._answers, address.token)))
         self._thread = threading.Thread(target=self._run, args=(self._server, bound), name="serving", daemon=True)
         self._thread.start()
         return address
+
+    def take(self, runtime: Runtime) -> None:
+        """Answer by another runtime of the same home from now on."""
+        self._answers.take(runtime)
 
     def stop(self, wait_seconds: float = GRACE_SECONDS + 1.0) -> None:
         """Take no more requests, finish those under way, remove the socket. Nothing happens if it is not serving."""

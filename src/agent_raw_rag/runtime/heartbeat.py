@@ -42,6 +42,8 @@ class Heartbeat:
     """Whether all there was when it started, or took a new configuration, has been read."""
     watching: str = ""
     """How it learns of changes, where that is not by events of all folders."""
+    serving: str = ""
+    """Why the agents' servers cannot use the daemon's models; "": they can."""
     error: str | None = None
     """What went wrong last."""
     error_at: float | None = None

@@ -1,0 +1,62 @@
+"""The daemon's loop and its socket in one process: agents' servers use its model, whatever is read meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from agent_raw_rag.models import Ask
+from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.store.lock import SOCKET, lock
+from tests.daemon.running import client, find, health
+from tests.process.test_daemon import RARELY
+from tests.process.watching import CONFIG, LINES, Home, end, say_in_lines, wait_for
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(os.name == "nt", reason="ended by signals that Windows does not have"),
+]
+EMBEDDED = CONFIG.replace("hashing", "embedded")
+
+
+def test_a_search_elsewhere_uses_the_daemons_model(tmp_path: Path) -> None:
+    home = Home.of(tmp_path, EMBEDDED)
+    with home.watching(*RARELY) as daemon:
+        wait_for(lambda: home.beat().backlog == 0, "all vectors")
+        before = health(str(home.store))
+        assert before["pid"] == daemon.pid and before["space"].startswith("bge-small")
+        Runtime.load(None, home.variables).search("What did we say about the upload?", Ask())
+        assert health(str(home.store))["made"]["vectors"] > before["made"]["vectors"]
+        assert end(daemon) == 0
+    assert find(str(home.store)) is None
+
+
+def test_what_was_just_said_is_found_over_the_socket(tmp_path: Path) -> None:
+    home = Home.of(tmp_path)
+    with home.watching(*RARELY), client(find(str(home.store))) as asked:
+        say_in_lines(home.path / LINES, "The heron codec drops the last frame.")
+        body = {"query": "heron codec drops frame", "project": "*"}
+        wait_for(lambda: "drops the last frame" in asked.post("/search", json=body).text, "finding it")
+
+
+def test_a_new_configuration_is_served_without_a_pause(tmp_path: Path) -> None:
+    home = Home.of(tmp_path, f"{CONFIG}\n")
+    with home.watching(*RARELY) as daemon, client(find(str(home.store))) as asked:
+        first = asked.get("/health").json()["space"]
+        (home.store / "config.toml").write_text(CONFIG.replace('"hashing"', '"hashing"\ndim = 32'), encoding="utf-8")
+        os.kill(daemon.pid, signal.SIGHUP)
+        served = wait_for(lambda: set(asked.get("/health").json()["spaces"]) - {first}, "the other space")
+        assert [space for space in served if space.startswith("hashing")]
+
+
+def test_a_socket_that_is_not_to_be_had_stops_no_reading(tmp_path: Path) -> None:
+    home = Home.of(tmp_path)
+    home.store.mkdir(exist_ok=True)
+    with lock(str(home.store), SOCKET, wait_seconds=0, purpose="a test"), home.watching(*RARELY) as daemon:
+        assert "the model is not shared" in home.beat().serving
+        say_in_lines(home.path / LINES, "The heron codec drops the last frame.")
+        home.finds_soon("The heron codec drops the last frame.")
+        assert end(daemon) == 0
