@@ -321,3 +321,18 @@ class ProjectItem:
     sessions: int
     last: str | None
     """Time of its last turn."""
+
+
+# ---------------------------------------------------------------- the memory layer
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does something to the store on purpose, as the journal names them."""
+
+    name: str
+    """A token's label, ``owner`` for whoever has the machine's user, or the product's own ``sweep``."""
+    transport: str
+    """One of: stdio, http, cli, proxy, chat, sweep."""
+    token: str | None = None
+    """The token's prefix."""

@@ -131,6 +131,92 @@ CREATE TABLE vector_spaces (
 ) WITHOUT ROWID
 """
 
+SCHEMA_3 = (
+    """
+CREATE TABLE captured (
+  turn_id INTEGER PRIMARY KEY REFERENCES turns(id),
+  source TEXT NOT NULL,
+  author TEXT,
+  partial INTEGER NOT NULL DEFAULT 0
+)""",
+    """
+CREATE TABLE notes (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  statement TEXT NOT NULL,
+  statement_hash BLOB NOT NULL,
+  topic TEXT,
+  source TEXT NOT NULL,
+  importance TEXT NOT NULL DEFAULT 'medium',
+  confidence REAL NOT NULL DEFAULT 1.0,
+  evidence TEXT NOT NULL DEFAULT '[]',
+  candidate TEXT,
+  status TEXT NOT NULL DEFAULT 'active',
+  supersedes TEXT, superseded_by TEXT,
+  tags TEXT NOT NULL DEFAULT '[]',
+  created INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  expires INTEGER
+)""",
+    "CREATE UNIQUE INDEX notes_active ON notes (statement_hash) WHERE status = 'active'",
+    "CREATE INDEX notes_status ON notes (status)",
+    """
+CREATE TABLE candidates (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  statement TEXT NOT NULL,
+  statement_hash BLOB NOT NULL,
+  quote TEXT NOT NULL,
+  evidence TEXT NOT NULL DEFAULT '[]',
+  source TEXT NOT NULL,
+  importance TEXT NOT NULL DEFAULT 'medium',
+  confidence REAL NOT NULL DEFAULT 0.5,
+  rule TEXT,
+  proposer TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending',
+  reason TEXT,
+  note TEXT,
+  created INTEGER NOT NULL,
+  decided INTEGER
+)""",
+    "CREATE INDEX candidates_status ON candidates (status, created)",
+    """
+CREATE TABLE journal (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  time INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  token TEXT,
+  transport TEXT NOT NULL,
+  source TEXT,
+  target TEXT,
+  before BLOB, after BLOB,
+  detail TEXT NOT NULL DEFAULT '{}',
+  chain BLOB NOT NULL
+)""",
+    """
+CREATE TABLE spaces (
+  slug TEXT PRIMARY KEY,
+  title TEXT NOT NULL DEFAULT '',
+  enabled INTEGER NOT NULL DEFAULT 1,
+  created INTEGER NOT NULL
+) WITHOUT ROWID""",
+    """
+CREATE TABLE tokens (
+  id INTEGER PRIMARY KEY,
+  label TEXT NOT NULL,
+  prefix TEXT NOT NULL,
+  hash BLOB NOT NULL UNIQUE,
+  spaces TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  expires INTEGER,
+  used INTEGER,
+  revoked INTEGER
+)""",
+    "CREATE UNIQUE INDEX tokens_live ON tokens (label) WHERE revoked IS NULL",
+)
+
 
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
@@ -161,7 +247,7 @@ def _migrations() -> Migrations:
     from sqlite_utils import Migrations
 
     migrations = Migrations(SET)
-    for step in (m001_initial, m002_vector_spaces):
+    for step in (m001_initial, m002_vector_spaces, m003_memory):
         migrations()(step)
     return migrations
 
@@ -179,4 +265,10 @@ def m002_vector_spaces(db: Database) -> None:
     db.execute(SCHEMA_2)
 
 
-NAMES = ("m001_initial", "m002_vector_spaces")
+def m003_memory(db: Database) -> None:
+    """What agents and people write themselves: captured turns, notes, candidates, the journal, spaces and tokens."""
+    for statement in SCHEMA_3:
+        db.execute(statement)
+
+
+NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory")
