@@ -81,13 +81,12 @@ class Journal:
         return (_row(row) for row in rows)
 
     def broken(self) -> int | None:
-        """Number of the first row that was changed, or that stands behind one that was removed; None: all is as it was written."""
-        chain, expected = GENESIS, 1
-        for row in self.rows():
+        """Number of the first row that was changed, or that follows one that was removed; None: all is as it was."""
+        chain = GENESIS
+        for expected, row in enumerate(self.rows(), start=1):
             chain = chained(row, chain)
             if row.id != expected or row.chain != chain:
                 return row.id
-            expected += 1
         return None
 
 
@@ -106,4 +105,5 @@ def _detail(row: JournalRow) -> str:
 
 
 def _row(row: sqlite3.Row) -> JournalRow:
-    return JournalRow(*tuple(row)[:10], detail=json.loads(row["detail"]), chain=bytes(row["chain"]))
+    *facts, detail, chain = tuple(row)
+    return JournalRow(*facts, json.loads(detail), bytes(chain))
