@@ -105,5 +105,4 @@ def _detail(row: JournalRow) -> str:
 
 
 def _row(row: sqlite3.Row) -> JournalRow:
-    *facts, detail, chain = tuple(row)
-    return JournalRow(*facts, json.loads(detail), bytes(chain))
+    return JournalRow(**{**dict(row), "detail": json.loads(row["detail"]), "chain": bytes(row["chain"])})

@@ -1,0 +1,1 @@
+"""What agents and people write and recall on purpose: capture, notes, promotion, spaces and tokens."""
