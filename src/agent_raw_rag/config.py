@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from agent_raw_rag.errors import ConfigError
 
@@ -232,6 +233,39 @@ class DaemonSettings(_Section):
     on_battery: bool = Field(False, description="Make vectors on battery too.")
 
 
+class McpSettings(_Section):
+    """Which tools are offered over HTTP besides the five memory tools."""
+
+    curation: bool = Field(False, description="Offer promotion and rejection to tokens with the scope `curate`.")
+    raw_tools: bool = Field(False, description="Offer the search in the agents' logs (`raw_rag_search` and its kin), too.")
+
+
+class HttpSettings(_Section):
+    """What `raw-rag serve` listens on, and to whom it answers."""
+
+    host: str = Field("127.0.0.1", description="The address. One that others reach needs `--allow-remote` as well.")
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(8432, description="The port; 0: any that is free.")
+    allowed_hosts: list[str] = Field(
+        default_factory=list,
+        description="Names in the Host header that are answered, as `mem.example.org` (any port) or `mem.example.org:8443`. This "
+        "machine's own names are too, where `host` is one that only this machine reaches.",
+    )
+    allowed_origins: list[str] = Field(
+        default_factory=list, description="Web pages that may ask besides those of `allowed_hosts`, as `https://example.org`."
+    )
+    body_limit: Annotated[int, Field(ge=1024, le=1 << 30)] = Field(
+        4 * 1024 * 1024, description="Bytes of a request's body, at most."
+    )
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_names(cls, hosts: list[str]) -> list[str]:
+        for host in hosts:
+            if re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:(\d{1,5}|\*))?", host) is None:
+                raise ValueError(f"{host!r} is no host name; give it without scheme and path")
+        return hosts
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -242,6 +276,8 @@ class Settings(_Section):
     encoder: EncoderSettings = EncoderSettings()
     reranker: RerankerSettings = RerankerSettings()
     daemon: DaemonSettings = DaemonSettings()
+    mcp: McpSettings = McpSettings()
+    http: HttpSettings = HttpSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")
     file: str | None = Field(None, description="The file these settings came from.")
