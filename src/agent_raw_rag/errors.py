@@ -2,8 +2,13 @@
 
 RawRagError            code, message, hint; exit status for a command
 ├── UsageError         a bad argument: date, agent, session, number          exit 2
+│   └── BadArgumentError  a memory tool's: blank content, an unknown kind    exit 2
 ├── ConfigError        a bad configuration: file, key, value                 exit 2
-├── NotFoundError      a session or turn that the store does not hold        exit 1
+├── NotFoundError      a session, turn or note that the store does not hold  exit 1
+├── NotActiveError     a note that was superseded or deprecated              exit 1
+├── ConflictError      what contradicts, or would repeat, what is there      exit 1
+├── UnauthorizedError  no token, or one that is not good                     exit 1
+├── ForbiddenError     a good token that may not do this                     exit 1
 ├── SourceError        a log that cannot be read                             exit 1
 ├── StoreError         our own store cannot be opened, read or written       exit 1
 │   └── StoreBusyError another process is writing                            exit 1
@@ -30,6 +35,10 @@ class RawRagError(Exception):
         self.message = message
         self.hint = hint
 
+    def as_json(self) -> dict[str, str]:
+        """The one shape of an error, wherever it is told."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()
 
@@ -39,6 +48,10 @@ class UsageError(RawRagError):
 
     code = "bad_argument"
     exit_status = 2
+
+
+class BadArgumentError(UsageError):
+    """A memory tool's argument that cannot be taken. Nothing was written."""
 
 
 class ConfigError(RawRagError):
@@ -52,6 +65,30 @@ class NotFoundError(RawRagError):
     """The store holds nothing under this name."""
 
     code = "not_found"
+
+
+class NotActiveError(RawRagError):
+    """A note that no longer holds, so that it cannot be changed; the message names the one that does."""
+
+    code = "not_active"
+
+
+class ConflictError(RawRagError):
+    """What was asked for contradicts, or would repeat, what is there."""
+
+    code = "conflict"
+
+
+class UnauthorizedError(RawRagError):
+    """No token, or one that is unknown, expired or revoked."""
+
+    code = "unauthorized"
+
+
+class ForbiddenError(RawRagError):
+    """The token is good, and does not allow this."""
+
+    code = "forbidden"
 
 
 class SourceError(RawRagError):
