@@ -162,6 +162,8 @@ class NoteItem:
     supersedes: str | None
     superseded_by: str | None
     tags: list[str]
+    reason: str | None
+    """Why it no longer holds, as whoever changed it said."""
     created: str | None
     changed: str | None
     expires: str | None
