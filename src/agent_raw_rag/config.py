@@ -237,7 +237,9 @@ class McpSettings(_Section):
     """Which tools are offered over HTTP besides the five memory tools."""
 
     curation: bool = Field(False, description="Offer promotion and rejection to tokens with the scope `curate`.")
-    raw_tools: bool = Field(False, description="Offer the search in the agents' logs (`raw_rag_search` and its kin), too.")
+    raw_tools: bool = Field(
+        False, description="Offer the search in the agents' logs (`raw_rag_search` and its kin), too."
+    )
 
 
 class HttpSettings(_Section):
@@ -251,7 +253,8 @@ class HttpSettings(_Section):
         "machine's own names are too, where `host` is one that only this machine reaches.",
     )
     allowed_origins: list[str] = Field(
-        default_factory=list, description="Web pages that may ask besides those of `allowed_hosts`, as `https://example.org`."
+        default_factory=list,
+        description="Web pages that may ask besides those of `allowed_hosts`, as `https://example.org`.",
     )
     body_limit: Annotated[int, Field(ge=1024, le=1 << 30)] = Field(
         4 * 1024 * 1024, description="Bytes of a request's body, at most."

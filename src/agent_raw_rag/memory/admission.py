@@ -6,7 +6,6 @@ A revoked token, a new one, a new space or a disabled one count from the next re
 from __future__ import annotations
 
 import hmac
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from agent_raw_rag.memory.token_terms import ALL_SPACES, digest
 from agent_raw_rag.memory.tokens import USED_EVERY_MS
 from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.store.connection import Connection
+from agent_raw_rag.store.homes import file_number
 from agent_raw_rag.store.memory_spaces import MemorySpaceTable
 from agent_raw_rag.store.tokens import TokenRow, TokenTable, data_version
 
@@ -55,7 +55,7 @@ class Admission:
         self._connect = connect
         self._legacy = tuple(digest(secret) for secret in legacy)
         self._connection: Connection | None = None
-        self._seen: tuple[object, int] | None = None
+        self._seen: tuple[int, int] | None = None
         self._tokens: tuple[TokenRow, ...] = ()
         self._spaces: frozenset[str] = frozenset()
         self._used: dict[int, Millis] = {}
@@ -98,7 +98,7 @@ class Admission:
 
     def _look(self) -> None:
         """Read tokens and spaces anew if anything at all in the store has changed."""
-        place = _identity(self._path)
+        place = file_number(self._path)
         if self._connection is None or (self._seen is not None and self._seen[0] != place):
             self.close()
             self._connection = self._connect()
@@ -109,11 +109,3 @@ class Admission:
         self._tokens = tuple(TokenTable(self._connection).rows())
         self._spaces = frozenset(row.slug for row in MemorySpaceTable(self._connection).rows() if row.enabled)
         self._seen = place, version
-
-
-def _identity(path: str) -> object:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

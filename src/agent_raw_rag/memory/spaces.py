@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -12,14 +10,12 @@ from typing import Any
 from agent_raw_rag.errors import BadArgumentError, ConflictError, NotFoundError
 from agent_raw_rag.memory.results import stamp
 from agent_raw_rag.models import Actor, Millis
-from agent_raw_rag.store.connection import Connection, transaction
+from agent_raw_rag.store.connection import Connection
+from agent_raw_rag.store.durable import durable_transaction
+from agent_raw_rag.store.homes import DEFAULT_SPACE, checked_slug
 from agent_raw_rag.store.journal import Journal
-from agent_raw_rag.store.memory_spaces import DEFAULT_SPACE, MemorySpaceRow, MemorySpaceTable
+from agent_raw_rag.store.memory_spaces import MemorySpaceRow, MemorySpaceTable
 
-SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-SLUG_RULE = "A space's name has small letters, digits, - and _, at most 63, and begins with a letter or digit."
-FOLDER = "spaces"
-"""Of the home: one folder a space lies below it."""
 MOST_TITLE = 200
 
 Opening = Callable[[], AbstractContextManager[Connection]]
@@ -67,7 +63,7 @@ class SpaceRegistry:
         checked_slug(slug)
         if len(title) > MOST_TITLE or not title.isprintable():
             raise BadArgumentError(f"A title is one line of at most {MOST_TITLE} characters.")
-        with self._opening() as connection, transaction(connection):
+        with self._opening() as connection, durable_transaction(connection):
             table = MemorySpaceTable(connection)
             if table.row(slug) is not None:
                 raise ConflictError(f"There is a space {slug!r} already.", hint="`raw-rag space list` shows them.")
@@ -84,7 +80,7 @@ class SpaceRegistry:
         """
         if slug == DEFAULT_SPACE and not enabled:
             raise BadArgumentError("The space 'default' cannot be disabled.", hint="Give tokens other spaces instead.")
-        with self._opening() as connection, transaction(connection):
+        with self._opening() as connection, durable_transaction(connection):
             table = MemorySpaceTable(connection)
             row = table.row(slug)
             if row is None:
@@ -95,21 +91,9 @@ class SpaceRegistry:
         return _item(MemorySpaceRow(row.slug, row.title, enabled, row.created))
 
 
-def checked_slug(slug: str) -> str:
-    """The name, if it may be one. Raises BadArgumentError."""
-    if SLUG.fullmatch(slug) is None:
-        raise BadArgumentError(f"{slug[:80]!r} cannot be a space's name.", hint=SLUG_RULE)
-    return slug
-
-
 def no_space(slug: str) -> NotFoundError:
     """The error of a name that no space has."""
     return NotFoundError(f"There is no space {slug[:80]!r}.", hint=f"`raw-rag space create {slug[:80]}` makes it.")
-
-
-def folder_of(home: str, slug: str) -> str:
-    """The folder of a space's store: the home itself is ``default``. Raises BadArgumentError."""
-    return home if slug == DEFAULT_SPACE else os.path.join(home, FOLDER, checked_slug(slug))
 
 
 def _item(row: MemorySpaceRow) -> SpaceItem:

@@ -8,8 +8,8 @@ import secrets
 from collections.abc import Iterable
 
 from agent_raw_rag.errors import BadArgumentError
-from agent_raw_rag.memory.spaces import checked_slug
 from agent_raw_rag.models import Millis
+from agent_raw_rag.store.homes import checked_slug
 
 SECRET_BYTES = 32
 MARK = "rrt_"
@@ -79,5 +79,7 @@ def lifetime(said: str) -> Millis:
     found = _LIFETIME.fullmatch(said.strip())
     milliseconds = int(found[1]) * _UNIT[found[2].lower()] if found else 0
     if not 0 < milliseconds <= LONGEST:
-        raise BadArgumentError(f"{said[:40]!r} is no time to live.", hint="Such as 90d, 12h, 30m or 45s; at most 3650d.")
+        raise BadArgumentError(
+            f"{said[:40]!r} is no time to live.", hint="Such as 90d, 12h, 30m or 45s; at most 3650d."
+        )
     return milliseconds

@@ -11,7 +11,8 @@ from agent_raw_rag.memory import token_terms as terms
 from agent_raw_rag.memory.results import stamp
 from agent_raw_rag.memory.spaces import Opening
 from agent_raw_rag.models import Actor, Millis
-from agent_raw_rag.store.connection import Connection, transaction
+from agent_raw_rag.store.connection import Connection
+from agent_raw_rag.store.durable import durable_transaction
 from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.tokens import TokenRow, TokenTable
 
@@ -81,7 +82,7 @@ class Tokens:
         """
         label, opened, allowed = terms.checked_label(label), terms.checked_spaces(spaces), terms.checked_scopes(scopes)
         ends = None if expires_in is None else now + expires_in
-        with self._opening() as connection, transaction(connection):
+        with self._opening() as connection, durable_transaction(connection):
             table = TokenTable(connection)
             for row in (one for one in table.rows() if one.label == label and one.revoked is None):
                 if row.is_live(now):
@@ -102,7 +103,7 @@ class Tokens:
             NotFoundError: no live token has this name.
             UsageError: the prefix is that of several.
         """
-        with self._opening() as connection, transaction(connection):
+        with self._opening() as connection, durable_transaction(connection):
             table = TokenTable(connection)
             ended = _named(table, name, now)
             for row in ended:
@@ -118,7 +119,7 @@ class Tokens:
             NotFoundError: no live token has this name.
             UsageError: the prefix is that of several.
         """
-        with self._opening() as connection, transaction(connection):
+        with self._opening() as connection, durable_transaction(connection):
             table = TokenTable(connection)
             old = max(_named(table, name, now), key=lambda row: row.id)
             if old.revoked is not None:
@@ -132,7 +133,7 @@ class Tokens:
 
     def note_use(self, number: int, now: Millis) -> None:
         """Write down when a token was used last."""
-        with self._opening() as connection, transaction(connection):
+        with self._opening() as connection, durable_transaction(connection):
             TokenTable(connection).used(number, now)
 
 
@@ -149,7 +150,9 @@ def _named(table: TokenTable, name: str, now: Millis) -> list[TokenRow]:
     if not found and len(name) > len(terms.MARK):
         found = [row for row in live if row.prefix.startswith(name) or name == row.prefix]
         if len(found) > 1:
-            raise UsageError(f"{name!r} may be any of {len(found)} tokens.", hint="Give the whole prefix, or the label.")
+            raise UsageError(
+                f"{name!r} may be any of {len(found)} tokens.", hint="Give the whole prefix, or the label."
+            )
     if not found:
         raise _unknown(name)
     return found

@@ -100,13 +100,7 @@ def build(load: Callable[[], Runtime], *, folder: str | None = None, catch_up: C
         version=__version__,
         instructions=INSTRUCTIONS,
         log_level="WARNING",
-        tools=[
-            _tool(tools.raw_rag_search, "Search past sessions", _READS),
-            _tool(tools.raw_rag_recent, "Recent turns", _READS),
-            _tool(tools.raw_rag_context, "Read around a turn", _READS),
-            _tool(tools.raw_rag_ingest, "Read new logs", _INGESTS),
-            _tool(tools.raw_rag_status, "Status", _READS),
-        ],
+        tools=raw_tools(tools),
         middleware=[catch_up.middleware] if catch_up else [],
     )
     server.catch_up = catch_up
@@ -114,6 +108,17 @@ def build(load: Callable[[], Runtime], *, folder: str | None = None, catch_up: C
         server.add_prompt(prompt)
     Resources(tools).add_to(server)
     return server
+
+
+def raw_tools(tools: Tools) -> list[Tool]:
+    """The five tools over the agents' logs."""
+    return [
+        _tool(tools.raw_rag_search, "Search past sessions", _READS),
+        _tool(tools.raw_rag_recent, "Recent turns", _READS),
+        _tool(tools.raw_rag_context, "Read around a turn", _READS),
+        _tool(tools.raw_rag_ingest, "Read new logs", _INGESTS),
+        _tool(tools.raw_rag_status, "Status", _READS),
+    ]
 
 
 def _working_directory() -> str:

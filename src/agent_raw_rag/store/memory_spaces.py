@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_raw_rag.models import Millis
-
-DEFAULT_SPACE = "default"
+from agent_raw_rag.store.homes import DEFAULT_SPACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,10 @@ from agent_raw_rag.runtime import expected
 from agent_raw_rag.server.http import refusals
 from agent_raw_rag.server.http.doors import NOWHERE, Door, door_at
 from agent_raw_rag.server.http.names import Names
+from agent_raw_rag.server.http.quiet import frames
 from agent_raw_rag.server.http.refusals import Refused
 from agent_raw_rag.server.http.visit import KEY, Visit, headers_of, named_space, shown_secret
-from agent_raw_rag.store.memory_spaces import DEFAULT_SPACE
+from agent_raw_rag.store.homes import DEFAULT_SPACE
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -81,7 +82,7 @@ class Guard:
         except Exception as error:
             known = expected(error)
             if known is None:
-                _log.error("a request to %s failed", visit.path, exc_info=error)
+                _log.error("a request to %s failed: %s", visit.path, frames(error))
             await answer.refuse(refusals.of_error(known) if known else refusals.of_bug(error))
 
     def _let_in(self, scope: Scope, visit: Visit) -> Door:

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agent_raw_rag.errors import (
-    ConflictError, ForbiddenError, ModelError, NotActiveError, NotFoundError, RawRagError, StoreError, UnauthorizedError,
+    ConflictError,
+    ForbiddenError,
+    ModelError,
+    NotActiveError,
+    NotFoundError,
+    RawRagError,
+    StoreError,
+    UnauthorizedError,
     UsageError,
 )  # fmt: skip
 
@@ -26,7 +33,9 @@ TOKEN_HEADERS = ("x-raw-rag-token", "x-octop-memory-token")
 class Refused(Exception):  # noqa: N818 - it is an answer
     """A request that goes no further."""
 
-    def __init__(self, status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.body = {"error": code, "code": code, "message": message, "hint": hint}
@@ -36,7 +45,10 @@ class Refused(Exception):  # noqa: N818 - it is an answer
 def wrong_host() -> Refused:
     """421: the Host header names somebody else."""
     return Refused(
-        421, "wrong_host", "This server does not answer to that Host.", "Name it in [http] allowed_hosts, if it is yours."
+        421,
+        "wrong_host",
+        "This server does not answer to that Host.",
+        "Name it in [http] allowed_hosts, if it is yours.",
     )
 
 
