@@ -153,6 +153,8 @@ class NoteItem:
     statement: str
     topic: str | None
     source: str
+    author: str | None
+    """Who wrote it down: a token's label, ``owner``, ``sweep``."""
     importance: str
     confidence: float
     evidence: list[str]
