@@ -147,6 +147,7 @@ CREATE TABLE notes (
   statement_hash BLOB NOT NULL,
   topic TEXT,
   source TEXT NOT NULL,
+  author TEXT,
   importance TEXT NOT NULL DEFAULT 'medium',
   confidence REAL NOT NULL DEFAULT 1.0,
   evidence TEXT NOT NULL DEFAULT '[]',
