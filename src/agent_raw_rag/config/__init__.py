@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from agent_raw_rag.config.memory import HttpSettings, McpSettings, MemorySettings
+from agent_raw_rag.config.section import Section as _Section
+from agent_raw_rag.config.section import Share
 from agent_raw_rag.errors import ConfigError
 
 HOME_VARIABLE = "RAW_RAG_HOME"
@@ -26,11 +28,6 @@ RULES_VARIABLES = ("RAW_RAG_RULES_ENABLED", "OCTOP_MEMORY_MCP_RULES_ENABLED")
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 Seconds = Annotated[float, Field(gt=0, le=3600)]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class StoreSettings(_Section):
@@ -235,62 +232,6 @@ class DaemonSettings(_Section):
         "0: it never waits.",
     )
     on_battery: bool = Field(False, description="Make vectors on battery too.")
-
-
-class McpSettings(_Section):
-    """Which tools are offered over HTTP besides the five memory tools."""
-
-    curation: bool = Field(False, description="Offer promotion and rejection to tokens with the scope `curate`.")
-    raw_tools: bool = Field(
-        False, description="Offer the search in the agents' logs (`raw_rag_search` and its kin), too."
-    )
-
-
-class HttpSettings(_Section):
-    """What `raw-rag serve` listens on, and to whom it answers."""
-
-    host: str = Field("127.0.0.1", description="The address. One that others reach needs `--allow-remote` as well.")
-    port: Annotated[int, Field(ge=0, le=65535)] = Field(8432, description="The port; 0: any that is free.")
-    allowed_hosts: list[str] = Field(
-        default_factory=list,
-        description="Names in the Host header that are answered, as `mem.example.org` (any port) or `mem.example.org:8443`. This "
-        "machine's own names are too, where `host` is one that only this machine reaches.",
-    )
-    allowed_origins: list[str] = Field(
-        default_factory=list,
-        description="Web pages that may ask besides those of `allowed_hosts`, as `https://example.org`.",
-    )
-    body_limit: Annotated[int, Field(ge=1024, le=1 << 30)] = Field(
-        4 * 1024 * 1024, description="Bytes of a request's body, at most."
-    )
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _are_names(cls, hosts: list[str]) -> list[str]:
-        for host in hosts:
-            if re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:(\d{1,5}|\*))?", host) is None:
-                raise ValueError(f"{host!r} is no host name; give it without scheme and path")
-        return hosts
-
-
-class MemorySettings(_Section):
-    """What agents save and recall."""
-
-    rules_enabled: bool = Field(
-        True, description="Let agents save and change notes: `memory_save` and `memory_update`. Off: neither is there."
-    )
-    include_raw: bool = Field(
-        False, description="Recall raw turns after the notes, where a caller does not say whether it wants them."
-    )
-    near_duplicate: Share = Field(
-        0.85, description="Share of common words from which two notes count as one when they are recalled."
-    )
-    budget_tokens: Annotated[int, Field(ge=100, le=100_000)] = Field(
-        1500, description="Tokens of all that is recalled at once."
-    )
-    rerank: bool = Field(
-        False, description="Let the reranker order what is recalled: rules and the rest, each among themselves."
-    )
 
 
 class Settings(_Section):
