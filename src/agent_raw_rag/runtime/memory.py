@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.promotion import Promotion
     from agent_raw_rag.memory.raw import RawMemory
     from agent_raw_rag.memory.recall import Scorer
+    from agent_raw_rag.models import Millis
     from agent_raw_rag.runtime.parts import Parts
     from agent_raw_rag.store.connection import Connection
 
@@ -45,6 +47,12 @@ class Memory:
     def include_raw(self) -> bool:
         """Whether raw turns are recalled where a caller does not say."""
         return self.parts.settings.memory.include_raw
+
+    def instant(self, told: str) -> Millis:
+        """The instant that somebody names: a date, a time, words; see ``search.dates``. Raises UsageError."""
+        from agent_raw_rag.search.dates import instant
+
+        return instant(told, now=datetime.now(self.parts.zone), upper=False)
 
     @cached_property
     def raw(self) -> RawMemory:
