@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -32,6 +31,8 @@ class Memory:
 
     parts: Parts
     _local: threading.local = field(default_factory=threading.local, repr=False)
+    _ready: int = field(default=0, repr=False)
+    """The store's file that is known to have this version's schema."""
 
     @cached_property
     def store(self) -> SpaceStore:
@@ -40,7 +41,7 @@ class Memory:
 
         return SpaceStore(
             space=self.parts.space, home=self.parts.home, read=lambda: self.parts.reader, write=self._write,
-            exists=lambda: os.path.exists(self.parts.settings.store_path()), now=lambda: time.time_ns() // 1_000_000,
+            exists=self._exists, now=lambda: time.time_ns() // 1_000_000,
         )  # fmt: skip
 
     @property
@@ -96,6 +97,14 @@ class Memory:
 
         made = self.parts.reranker()
         return made if isinstance(made, Scorer) else None
+
+    def _exists(self) -> bool:
+        """Whether there is a store. One that another process is just making, or that is of an older version, is made ready."""
+        number = file_number(self.parts.settings.store_path())
+        if number and number != self._ready:
+            self._connection()
+            self._ready = number
+        return bool(number)
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:

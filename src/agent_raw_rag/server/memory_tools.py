@@ -125,12 +125,11 @@ class MemoryTools:
         before: Annotated[Words, Field(description="Likewise")] = None,
     ) -> Annotated[CallToolResult, memory_wire.RawFound]:  # fmt: skip
         """Find recorded raw events by words in any order. For exact words, and when memory_recall has nothing."""
-        from agent_raw_rag.memory.raw import RawQuery
+        from agent_raw_rag.memory.raw_search import RawQuery
         from agent_raw_rag.memory.render import rendered
         from agent_raw_rag.memory.results import recalled_event
 
-        ask = RawQuery(query, 10 if limit is None else limit, session_id=session_id, source=source, after=after,
-                       before=before)  # fmt: skip
+        ask = RawQuery(query, 10 if limit is None else limit, session_id, source, after, before)
         found = self.memory_of(context).raw.search(ask)
         told = rendered([recalled_event(one) for one in found.events], self.mark()) or NOTHING_FOUND
         return _answer(told, found.as_json())
