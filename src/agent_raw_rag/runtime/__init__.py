@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from agent_raw_rag import __version__
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.models import Ask, ProjectItem
+from agent_raw_rag.runtime.backlogs import keep_up
 from agent_raw_rag.runtime.expected import expected
 from agent_raw_rag.runtime.parts import Parts
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
@@ -68,6 +69,25 @@ class Runtime(Parts):
             BadArgumentError: no space can have this name. Whether there is one of it is not looked at.
         """
         return self if slug == DEFAULT_SPACE else self._rooms.of(slug)
+
+    def open_space(self, slug: str) -> Runtime:
+        """``in_space`` for who names a space that must be there.
+
+        Raises:
+            BadArgumentError: no space can have this name.
+            NotFoundError: there is none of it, or it is disabled.
+        """
+        from agent_raw_rag.memory.spaces import no_space
+        from agent_raw_rag.store.memory_spaces import MemorySpaceTable
+
+        room = self.in_space(slug)
+        if room is self:
+            return self
+        there = os.path.exists(self.settings.store_path())
+        row = MemorySpaceTable(self.reader.connection).row(slug) if there else None
+        if row is None or not row.enabled:
+            raise no_space(slug)
+        return room
 
     def _in_space(self, slug: str) -> Runtime:
         path = space_path(self.settings.store_path(), slug)
@@ -144,6 +164,8 @@ class Runtime(Parts):
             self.spaces.embed(report, on_note)
         else:
             report.backlog = self.spaces.backlog()
+        if only is None:
+            keep_up(self, report, on_note, embed=embed)
         report.seconds = round(time.perf_counter() - began, 3)
         return report
 
