@@ -15,7 +15,6 @@ from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.lexical.queries import QueryTerm, query_terms
 from agent_raw_rag.lexical.terms import terms
 from agent_raw_rag.memory.results import Event, RawFound, stamp
-from agent_raw_rag.models import Millis
 from agent_raw_rag.search.dates import instant
 from agent_raw_rag.search.words import Words
 from agent_raw_rag.store.captured import CapturedRows, EventRow
@@ -191,19 +190,3 @@ def _event(one: _Weighed) -> Event:
         event_id=row.id, timestamp=stamp(row.time), session_id=row.session, user=row.author or row.role.value,
         source=row.source, content=text,
     )  # fmt: skip
-
-
-def told_at(timestamp: str, zone: tzinfo) -> Millis:
-    """The instant that a capture names: ISO 8601, in the user's zone where it names none.
-
-    Raises:
-        BadArgumentError: it is no instant.
-    """
-    try:
-        moment = datetime.fromisoformat(timestamp.strip())
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
-        return int(moment.timestamp() * 1000)
-    except (ValueError, OverflowError):
-        raise BadArgumentError(
-            f"{timestamp[:80]!r} is no instant.", hint="Use ISO 8601, such as 2026-11-30T14:00:00+01:00."
-        ) from None
