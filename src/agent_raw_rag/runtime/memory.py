@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.recall import Scorer
     from agent_raw_rag.memory.results import RawFound
     from agent_raw_rag.models import Millis
+    from agent_raw_rag.runtime.backlogs import Feeding
     from agent_raw_rag.runtime.parts import Parts
     from agent_raw_rag.store.connection import Connection
 
@@ -60,7 +61,6 @@ class Memory:
     def raw(self) -> RawMemory:
         """What was said and what happened, word for word: capturing and searching it."""
         from agent_raw_rag.memory.raw import RawMemory
-        from agent_raw_rag.runtime.backlogs import Feeding
         from agent_raw_rag.search.words import Words
 
         parts = self.parts
@@ -70,8 +70,15 @@ class Memory:
             parts.ingest_options,
             Words(parts.home),
             parts.zone,
-            after=Feeding(parts),
+            after=self.feeding,
         )
+
+    @cached_property
+    def feeding(self) -> Feeding:
+        """What brings the lexical index up while this process captures."""
+        from agent_raw_rag.runtime.backlogs import Feeding
+
+        return Feeding(self.parts)
 
     @cached_property
     def notes(self) -> Notes:
