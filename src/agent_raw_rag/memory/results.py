@@ -153,6 +153,8 @@ class NoteItem:
     statement: str
     topic: str | None
     source: str
+    author: str | None
+    """Who wrote it down: a token's label, ``owner``, ``sweep``."""
     importance: str
     confidence: float
     evidence: list[str]
@@ -162,6 +164,8 @@ class NoteItem:
     supersedes: str | None
     superseded_by: str | None
     tags: list[str]
+    reason: str | None
+    """Why it no longer holds, as whoever changed it said."""
     created: str | None
     changed: str | None
     expires: str | None

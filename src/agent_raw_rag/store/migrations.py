@@ -147,6 +147,7 @@ CREATE TABLE notes (
   statement_hash BLOB NOT NULL,
   topic TEXT,
   source TEXT NOT NULL,
+  author TEXT,
   importance TEXT NOT NULL DEFAULT 'medium',
   confidence REAL NOT NULL DEFAULT 1.0,
   evidence TEXT NOT NULL DEFAULT '[]',
@@ -154,12 +155,18 @@ CREATE TABLE notes (
   status TEXT NOT NULL DEFAULT 'active',
   supersedes TEXT, superseded_by TEXT,
   tags TEXT NOT NULL DEFAULT '[]',
+  reason TEXT,
   created INTEGER NOT NULL,
   changed INTEGER NOT NULL,
   expires INTEGER
 )""",
     "CREATE UNIQUE INDEX notes_active ON notes (statement_hash) WHERE status = 'active'",
     "CREATE INDEX notes_status ON notes (status)",
+    "CREATE TABLE note_changes (sequence INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT NOT NULL)",
+    *(
+        f"CREATE TRIGGER notes_{name} AFTER {act} ON notes BEGIN INSERT INTO note_changes (note) VALUES ({row}.id); END"
+        for name, act, row in (("made", "INSERT", "new"), ("changed", "UPDATE", "new"), ("gone", "DELETE", "old"))
+    ),
     """
 CREATE TABLE candidates (
   id TEXT PRIMARY KEY,
