@@ -106,3 +106,14 @@ def _han(text: str) -> tuple[str, int]:
 def are_twins(one: Reading, other: Reading) -> bool:
     """Whether one denies what the other says."""
     return bool(one.content) and one.content == other.content and one.denies != other.denies
+
+
+def landmark(one: Reading) -> str:
+    """A piece of text that every statement with the same content holds in lower case: the longest word that stands for no
+    other one, without the end that a stem changes; "" if there is none."""
+    plain = [word for word in one.content if word.isascii() and word not in _MEANT]
+    word = max(plain, key=lambda word: (len(word), word), default="")
+    return word[:-1] if word[-1:] in ("i", "e") else word
+
+
+_MEANT = frozenset(_stem(word) for word in {*_TURNED.values(), *_SAME.values()})

@@ -312,6 +312,8 @@ class Swept:
     promoted: int = 0
     merged: int = 0
     conflicts: int = 0
+    history: int = 0
+    """Turns it passed over: logs told them before there was this store. ``raw-rag sweep --all`` reads them."""
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
