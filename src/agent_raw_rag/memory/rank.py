@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import nlargest
@@ -64,7 +65,7 @@ def _score(match: Match, now: Millis) -> float:
         "lexical": match.lexical,
         "importance": IMPORTANCES.get(note.importance, IMPORTANCES["medium"]),
         "confidence": min(1.0, max(0.0, note.confidence)),
-        "recency": 0.5 ** (age / HALF_LIFE_MS),
+        "recency": math.exp2(-age / HALF_LIFE_MS),
         "kind": KIND_WEIGHTS.get(note.kind, KIND_WEIGHTS["fact"]),
     }
     return sum(SHARES[name] * value for name, value in parts.items())

@@ -40,7 +40,8 @@ class Memory:
     topic: str | None
     source: str
     author: str | None
-    score: float
+    score: float | None
+    """From 0 to 1; None: raw turns have none that could be compared."""
     evidence: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
 

@@ -15,9 +15,11 @@ from agent_raw_rag.store.rows import text_hash
 KINDS = ("rule", "fact", "decision", "preference", "lesson", "task")
 IMPORTANCE = ("low", "medium", "high")
 
-NEGATIVE = frozenset(
-    "no not t never none nor neither cannot without avoid stop forbidden except 不 没 沒 别 別 勿 未 非 無 无 莫 禁 否 안 못".split()
-)
+_NEGATIVE = """
+    no not t never none nor neither cannot without avoid stop forbidden except
+    不 没 沒 别 別 勿 未 非 無 无 莫 禁 否 안 못
+"""
+NEGATIVE = frozenset(_NEGATIVE.split())
 """Terms of which one more or less turns a statement round. ``t`` is what is left of ``n't``."""
 _ENDS = " \t.。．!！;；,，、"
 

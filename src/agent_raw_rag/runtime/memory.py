@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.journal import JournalView
     from agent_raw_rag.memory.notes import Notes
     from agent_raw_rag.memory.promotion import Promotion
+    from agent_raw_rag.memory.recall import Scorer
     from agent_raw_rag.runtime.parts import Parts
     from agent_raw_rag.store.connection import Connection
 
@@ -43,8 +44,16 @@ class Memory:
     def notes(self) -> Notes:
         """What is kept on purpose: rules, facts, decisions; and recalling it."""
         from agent_raw_rag.memory.notes import Notes
+        from agent_raw_rag.memory.recall import Recall, RecallOptions
+        from agent_raw_rag.memory.taken import Taker
 
-        return Notes(self.store)
+        settings = self.parts.settings.memory
+        recalling = Recall(
+            self.store, RecallOptions(settings.near_duplicate, settings.budget_tokens),
+            count=lambda text: len(self.parts.tokenizer.encode(text)),
+            reranker=self._scorer if settings.rerank else lambda: None,
+        )  # fmt: skip
+        return Notes(self.store, recalling, Taker(redacting=self.parts.settings.sanitize.redact))
 
     @cached_property
     def promotion(self) -> Promotion:
@@ -59,6 +68,13 @@ class Memory:
         from agent_raw_rag.memory.journal import JournalView
 
         return JournalView(self.store)
+
+    def _scorer(self) -> Scorer | None:
+        """The reranker of the settings, if it reads a text by itself: late interaction needs the vectors of chunks."""
+        from agent_raw_rag.memory.recall import Scorer
+
+        made = self.parts.reranker()
+        return made if isinstance(made, Scorer) else None
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:

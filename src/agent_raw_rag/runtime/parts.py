@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from agent_raw_rag.adapters.base import Adapter, Root
     from agent_raw_rag.config import SearchSettings, Settings
-    from agent_raw_rag.encode.base import Encoder
+    from agent_raw_rag.encode.base import Encoder, Reranker
+    from agent_raw_rag.encode.late import Late
     from agent_raw_rag.ingest.run import IngestOptions
     from agent_raw_rag.models import Tokenizer
     from agent_raw_rag.search.browse import Browser
@@ -154,7 +155,11 @@ class Parts:
         """The ranking stages over any store, with other search settings and this runtime's models: for measuring."""
         from agent_raw_rag.search.funnel import Funnel
 
-        return Funnel(home, reader, encoder, search, lambda: self.models.reranker(self._searched_space()))
+        return Funnel(home, reader, encoder, search, self.reranker)
+
+    def reranker(self) -> Reranker | Late | None:
+        """The reranker that the settings mean; None: none is set. Raises ModelError."""
+        return self.models.reranker(self._searched_space())
 
     def _searched_space(self) -> SpaceRow | None:
         """The space that is searched; None: none yet, or there is no store."""

@@ -79,7 +79,7 @@ class NoteRows:
     def counts(self) -> dict[str, int]:
         """Kind -> how many active notes."""
         rows = self.connection.execute("SELECT kind, count(*) FROM notes WHERE status = 'active' GROUP BY kind")
-        return {kind: count for kind, count in rows}
+        return {row[0]: row[1] for row in rows}
 
     def chain(self, note: NoteRow) -> list[NoteRow]:
         """A note with all that it replaced and all that replaced it, oldest first."""
