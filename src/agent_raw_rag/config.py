@@ -256,6 +256,29 @@ class MemorySettings(_Section):
     )
 
 
+class PromotionSettings(_Section):
+    """How what was said becomes notes, without a model."""
+
+    auto_promote: Literal["off", "explicit", "all_valid"] = Field(
+        "explicit",
+        description='Which sentences become notes by themselves. `explicit`: outright "remember" and "we decided". '
+        "`all_valid`: whatever a trigger rule finds. `off`: none; they wait as candidates.",
+    )
+    interval_seconds: int = Field(
+        21_600, description="Seconds between two sweeps of the daemon or a server, at least 300."
+    )
+    on_capture: bool = Field(False, description="Sweep right after each capture too.")
+
+    @model_validator(mode="after")
+    def _rests(self) -> Self:
+        if not 300 <= self.interval_seconds <= 31_536_000:
+            raise ValueError(
+                f"interval_seconds is {self.interval_seconds}, and must be from 300 to 31536000: a sweep wakes the disk of every "
+                "space. For notes at once set on_capture = true"
+            )
+        return self
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -267,6 +290,7 @@ class Settings(_Section):
     reranker: RerankerSettings = RerankerSettings()
     daemon: DaemonSettings = DaemonSettings()
     memory: MemorySettings = MemorySettings()
+    promotion: PromotionSettings = PromotionSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")
     file: str | None = Field(None, description="The file these settings came from.")

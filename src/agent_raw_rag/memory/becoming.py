@@ -105,7 +105,8 @@ class Becoming:
         old = found.note if found.outcome is Outcome.CONFLICT else None
         if old is not None and found.kind == RULE and row.kind != RULE:
             raise ConflictError(
-                f"{row.id} contradicts the rule {old}.", hint=f"Rules give way to people only: memory_update {old}, or reject."
+                f"{row.id} contradicts the rule {old}.",
+                hint=f"Rules give way to people only: memory_update {old}, or reject.",
             )
         note = self._note(row, old)
         notes = NoteRows(self.connection)
@@ -144,7 +145,9 @@ class Becoming:
             candidate=row.id, supersedes=old,
         )  # fmt: skip
 
-    def _say(self, action: str, target: str, row: CandidateRow, after: bytes | None = None, **detail: str | None) -> None:
+    def _say(
+        self, action: str, target: str, row: CandidateRow, after: bytes | None = None, **detail: str | None
+    ) -> None:
         told = {"kind": row.kind, "evidence": list(row.evidence), **{key: one for key, one in detail.items() if one}}
         Journal(self.connection).add(
             self.actor, action, time=self.now, target=target, source=row.source, after=after, detail=told

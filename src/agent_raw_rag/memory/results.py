@@ -263,6 +263,8 @@ class Promotion:
     node_id: str
     merged: bool
     """An active note said the same; it has the evidence now, and there is no new one."""
+    superseded: str | None = None
+    """The note that said the opposite, and was replaced."""
 
 
 @dataclass(frozen=True)
@@ -300,6 +302,20 @@ class JournalShown:
     def as_json(self) -> dict[str, Any]:
         """JSON values only."""
         return {"rows": self.rows, "count": len(self.rows)}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The answer to ``raw-rag journal verify``."""
+
+    ok: bool
+    rows: int
+    broken: int | None = None
+    """Number of the first row that was changed or is missing."""
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON values only."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)

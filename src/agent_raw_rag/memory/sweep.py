@@ -6,8 +6,9 @@ its candidates, the cursor and the journal, so that a killed sweep goes on where
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.memory.base import SpaceStore
@@ -17,7 +18,7 @@ from agent_raw_rag.memory.statements import normal
 from agent_raw_rag.memory.taken import Taker
 from agent_raw_rag.memory.triggers import Hit, Triggers
 from agent_raw_rag.models import Actor
-from agent_raw_rag.store.candidates import REJECTED, UNDECIDED, CandidateRow, CandidateRows
+from agent_raw_rag.store.candidates import REJECTED, UNDECIDED, CandidateRow
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.events import event
 from agent_raw_rag.store.sweep import Slice, SweepRows, TurnToSweep
@@ -28,6 +29,11 @@ SWEEPER = Actor("sweep", "sweep")
 OFF, EXPLICIT, ALL_VALID = "off", "explicit", "all_valid"
 CONFIDENCE = {True: 0.9, False: 0.5}
 """Of what was said outright, and of what a rule only reads out of a sentence."""
+
+
+def new_note_id() -> str:
+    """A new note's id."""
+    return f"n{secrets.token_hex(10)}"
 
 
 @dataclass(slots=True)
@@ -47,9 +53,9 @@ class Sweep:
     store: SpaceStore
     triggers: Callable[[], Triggers]
     """Read anew for each sweep. Raises ConfigError: the user's own file is wrong."""
-    auto_promote: str = EXPLICIT
-    take: Taker = Taker()
-    new_note: Callable[[], str] = field(default=lambda: "")
+    auto_promote: str
+    take: Taker
+    new_note: Callable[[], str] = new_note_id
     slice_turns: int = SLICE
 
     def __call__(self, *, everything: bool = False, actor: Actor = SWEEPER) -> Swept:
@@ -69,7 +75,12 @@ class Sweep:
                 run.history()
             run.end()
         return Swept(
-            counts.read, counts.created, counts.promoted, counts.merged, counts.conflicts, 0 if everything else counts.history
+            counts.read,
+            counts.created,
+            counts.promoted,
+            counts.merged,
+            counts.conflicts,
+            0 if everything else counts.history,
         )
 
 

@@ -59,8 +59,15 @@ class Memory:
     def promotion(self) -> Promotion:
         """From raw turns to notes: sweep, proposals, candidates, decisions."""
         from agent_raw_rag.memory.promotion import Promotion
+        from agent_raw_rag.memory.sweep import Sweep
+        from agent_raw_rag.memory.taken import Taker
+        from agent_raw_rag.memory.triggers import Triggers
 
-        return Promotion(self.store)
+        settings = self.parts.settings
+        take = Taker(redacting=settings.sanitize.redact)
+        return Promotion(
+            self.store, Sweep(self.store, lambda: Triggers.load(settings.home), settings.promotion.auto_promote, take)
+        )
 
     @cached_property
     def journal(self) -> JournalView:

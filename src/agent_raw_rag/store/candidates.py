@@ -67,7 +67,7 @@ class CandidateRows:
         """The candidates that say this, of any kind and status, the newest first."""
         return list(self._rows("statement_hash = ? ORDER BY created DESC, rowid DESC", (statement_hash,)))
 
-    def list(self, statuses: Sequence[str], limit: int) -> list[CandidateRow]:
+    def listed(self, statuses: Sequence[str], limit: int) -> list[CandidateRow]:
         """Candidates of these statuses, the newest first."""
         marks = ", ".join("?" * len(statuses))
         return list(self._rows(f"status IN ({marks}) ORDER BY created DESC, rowid DESC LIMIT ?", (*statuses, limit)))
@@ -79,7 +79,7 @@ class CandidateRows:
     def counts(self) -> dict[str, int]:
         """Status -> how many; every status is there."""
         rows = self.connection.execute("SELECT status, count(*) FROM candidates GROUP BY status").fetchall()
-        return {**dict.fromkeys(STATUSES, 0), **{status: count for status, count in rows}}
+        return {**dict.fromkeys(STATUSES, 0), **dict(rows)}
 
     def generation(self) -> str:
         """What names this store, and is part of its candidates' ids."""

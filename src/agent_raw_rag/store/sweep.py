@@ -74,7 +74,9 @@ class SweepRows:
 
     def waiting(self, limit: int) -> Slice:
         """Turns that settled, or came back, behind the cursor."""
-        numbers = [row[0] for row in self.connection.execute("SELECT turn_id FROM unswept ORDER BY 1 LIMIT ?", (limit,))]
+        numbers = [
+            row[0] for row in self.connection.execute("SELECT turn_id FROM unswept ORDER BY 1 LIMIT ?", (limit,))
+        ]
         chosen = ", ".join(map(str, numbers))
         turns = self._turns(f"AND t.id IN ({chosen}) AND t.id <= :end ORDER BY t.id", 0, self.cursor(), limit)
         return Slice(turns, 0, tuple(numbers))
