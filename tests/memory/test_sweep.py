@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import sqlite3
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlite_utils import Database
 
 from agent_raw_rag.errors import ConfigError
 from agent_raw_rag.memory.notes import Save
@@ -13,6 +16,7 @@ from agent_raw_rag.models import Role
 from agent_raw_rag.store.candidates import CandidateRow, CandidateRows
 from agent_raw_rag.store.forget import blank
 from agent_raw_rag.store.journal import Journal
+from agent_raw_rag.store.migrations import _migrations
 from agent_raw_rag.store.notes import NoteRow, NoteRows
 from tests.memory.spoken import OWNER, Spoken
 
@@ -112,11 +116,20 @@ def test_what_a_door_was_given_is_never_history_but_an_import_is(spoken: Spoken)
     assert spoken.runtime.memory.promotion.sweep().created == 1
 
 
-def test_a_store_of_before_is_history(spoken: Spoken) -> None:
-    spoken.say(RELEASE, time=OLD, agent="claude")
-    connection = spoken.writing()
-    newest = connection.execute("SELECT value FROM meta WHERE key = 'swept'").fetchone()[0]
-    assert newest == "0"  # a new store: what comes is judged by its time
+def test_what_an_older_version_stored_is_history(tmp_path: Path) -> None:
+    spoken = Spoken(tmp_path)
+    older = sqlite3.connect(tmp_path / "raw_rag.db", isolation_level=None)
+    _migrations().apply(Database(older), stop_before="m003_memory")
+    older.execute("INSERT INTO sessions (id, agent, native) VALUES (1, 'claude', 's')")
+    older.execute(
+        """INSERT INTO turns (session_id, ordinal, exchange, role, time, text, text_hash, key)
+           VALUES (1, 1, 1, 'user', NULL, ?, x'00', zeroblob(16))""",
+        (RELEASE,),
+    )
+    older.close()
+    assert spoken.writing().execute("SELECT value FROM meta WHERE key = 'swept'").fetchone()[0] == "1"
+    assert spoken.runtime.memory.promotion.sweep().read == 0
+    assert spoken.runtime.memory.promotion.sweep(everything=True).created == 1
 
 
 # ------------------------------------------------------------ the cursor
@@ -138,6 +151,19 @@ def test_a_forgotten_turn_is_not_swept(spoken: Spoken) -> None:
     blank(connection, [1])
     connection.close()
     assert spoken.runtime.memory.promotion.sweep().created == 0
+
+
+def test_a_row_number_that_is_given_anew_is_swept_anew(spoken: Spoken) -> None:
+    spoken.say("Nothing of note is said here.", agent="claude", time=now())
+    spoken.say("Nothing of note is said there.", agent="claude", time=now())
+    spoken.runtime.memory.promotion.sweep()
+    connection = spoken.writing()
+    connection.execute("INSERT INTO meta VALUES ('rewriting', '1')")  # as rereading a log does
+    connection.execute("DELETE FROM turns WHERE id = 2")
+    connection.execute("DELETE FROM meta WHERE key = 'rewriting'")
+    spoken.say(RELEASE, agent="claude", time=now())
+    assert connection.execute("SELECT max(id) FROM turns").fetchone()[0] == 2
+    assert spoken.runtime.memory.promotion.sweep().created == 1
 
 
 TEXTS = st.sampled_from([RELEASE, PREFERS, "Nothing of note is said here.", "我们决定从下个月开始用新的队列服务", f"{RELEASE}\n{PREFERS}"])
@@ -162,8 +188,6 @@ def test_sweeping_after_each_turn_and_once_at_the_end_give_the_same(
 
 
 def sweep(spoken: Spoken, slice_turns: int) -> int:
-    from dataclasses import replace
-
     return replace(spoken.runtime.memory.promotion.sweeping, slice_turns=slice_turns)().created
 
 
