@@ -41,7 +41,7 @@ TABLES = {
     "sources": "One log file or one foreign database each, with what it looked like when it was read last.",
     "cursors": "Where reading a source goes on; for a foreign database one row a session.",
     "sessions": "One conversation of one agent each.",
-    "turns": "One contribution of one speaker each: the text that is kept.",
+    "turns": "One contribution of one speaker each: the text that is kept. Triggers refuse to change or to delete what was said.",
     "chunks": "Windows of 256 tokens over a session's turns: what is ranked.",
     "dropped_chunks": "Chunks that were cut anew, for the lexical index to follow.",
     "vectors": "One vector for each text in each vector space.",
