@@ -50,7 +50,12 @@ def test_what_was_said_outright_becomes_a_note_that_rests_on_its_event(spoken: S
     assert (swept.read, swept.created, swept.promoted) == (1, 1, 1)
     (candidate,), (note,) = candidates(spoken), active(spoken)
     assert candidate.statement == candidate.quote == RELEASE
-    assert (candidate.rule, candidate.kind, candidate.status, candidate.note) == ("remember", "fact", "promoted", note.id)
+    assert (candidate.rule, candidate.kind, candidate.status, candidate.note) == (
+        "remember",
+        "fact",
+        "promoted",
+        note.id,
+    )
     assert (note.statement, note.evidence, note.candidate, note.source) == (RELEASE, (event,), candidate.id, "tester")
 
 
@@ -100,7 +105,9 @@ def test_nothing_that_was_overheard_becomes_a_rule(spoken: Spoken, mode: str) ->
 # ------------------------------------------------------------ history
 
 
-def test_what_logs_told_before_the_store_was_is_passed_over_and_read_on_demand_without_promoting(spoken: Spoken) -> None:
+def test_what_logs_told_before_the_store_was_is_passed_over_and_read_on_demand_without_promoting(
+    spoken: Spoken,
+) -> None:
     spoken.say(RELEASE, agent="claude", time=OLD)
     spoken.say("We decided to stay with SQLite for now.", agent="claude", time=now())
     swept = spoken.runtime.memory.promotion.sweep()
@@ -166,7 +173,9 @@ def test_a_row_number_that_is_given_anew_is_swept_anew(spoken: Spoken) -> None:
     assert spoken.runtime.memory.promotion.sweep().created == 1
 
 
-TEXTS = st.sampled_from([RELEASE, PREFERS, "Nothing of note is said here.", "我们决定从下个月开始用新的队列服务", f"{RELEASE}\n{PREFERS}"])
+TEXTS = st.sampled_from(
+    [RELEASE, PREFERS, "Nothing of note is said here.", "我们决定从下个月开始用新的队列服务", f"{RELEASE}\n{PREFERS}"]
+)
 
 
 @settings(max_examples=25, deadline=None)

@@ -42,4 +42,8 @@ class JournalView:
 
 
 def _shown(row: JournalRow) -> dict[str, object]:
-    return {**row.as_json(), "time": stamp(row.time) if isinstance(row.time, int) else str(row.time)}
+    try:
+        time = stamp(row.time)
+    except (TypeError, ValueError, OverflowError, OSError):  # somebody edited it; ``verify`` tells
+        time = str(row.time)
+    return {**row.as_json(), "time": time}

@@ -40,8 +40,8 @@ class JournalRow:
         return {
             "id": self.id, "time": self.time, "action": self.action, "actor": self.actor, "token": self.token,
             "transport": self.transport, "source": self.source, "target": self.target,
-            "before": self.before.hex() if self.before else None, "after": self.after.hex() if self.after else None,
-            "detail": self.detail, "chain": self.chain.hex(),
+            "before": _hex(self.before), "after": _hex(self.after),
+            "detail": self.detail, "chain": _hex(self.chain),
         }  # fmt: skip
 
 
@@ -111,12 +111,16 @@ def chained(content: Sequence[object], before: bytes) -> bytes:
     return hashlib.blake2b(before + said, digest_size=16).digest()
 
 
+def _hex(value: object) -> str | None:
+    return value.hex() if isinstance(value, bytes) else value if value is None else str(value)
+
+
 def _told(detail: Mapping[str, Any]) -> str:
     return json.dumps(detail, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
 
 def _row(row: sqlite3.Row) -> JournalRow:
-    values = {**dict(row), "chain": bytes(row["chain"] or b"")}
+    values = dict(row)
     try:
         values["detail"] = json.loads(row["detail"])
     except (TypeError, ValueError):  # somebody edited it; ``broken`` tells
