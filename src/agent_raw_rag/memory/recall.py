@@ -19,7 +19,7 @@ from agent_raw_rag.memory.fit import fitted
 from agent_raw_rag.memory.note_index import Match, NoteIndex
 from agent_raw_rag.memory.rank import RULE, Ranked, ranked, without_near_duplicates
 from agent_raw_rag.memory.render import rendered
-from agent_raw_rag.memory.results import Event, Memory, RawFound, Recalled, stamp
+from agent_raw_rag.memory.results import Event, Memory, RawFound, Recalled, recalled_event, stamp
 from agent_raw_rag.memory.statements import KINDS, normal
 from agent_raw_rag.models import Millis
 from agent_raw_rag.store.notes import NoteRow, NoteRows
@@ -94,7 +94,7 @@ class Recall:
         _check(ask)
         limit, degraded = min(max(ask.limit, LIMITS[0]), LIMITS[1]), list[str]()
         notes = [_atom(one) for one in self._notes(ask, degraded)[:limit]]
-        raw = [_turn(one) for one in self._raw(ask, limit - len(notes), degraded)]
+        raw = [recalled_event(one) for one in self._raw(ask, limit - len(notes), degraded)]
         shown, left_out = fitted([*notes, *raw], self.options.budget_tokens, self.count)
         return Recalled(shown, rendered(shown, self.mark(), left_out=left_out), degraded)
 
@@ -167,11 +167,4 @@ def _atom(one: Ranked) -> Memory:
         source_id=note.id, timestamp=stamp(note.created), layer="atom", kind=note.kind, text=note.statement,
         topic=note.topic, source=note.source, author=note.author, score=round(one.score, 4),
         evidence=list(note.evidence), tags=list(note.tags),
-    )  # fmt: skip
-
-
-def _turn(event: Event) -> Memory:
-    return Memory(
-        source_id=event.event_id, timestamp=event.timestamp, layer="raw", kind="event", text=event.content, topic=None,
-        source=event.source, author=event.user, score=None, evidence=[event.event_id],
     )  # fmt: skip

@@ -40,6 +40,11 @@ class Memory:
             exists=lambda: os.path.exists(self.parts.settings.store_path()), now=lambda: time.time_ns() // 1_000_000,
         )  # fmt: skip
 
+    @property
+    def include_raw(self) -> bool:
+        """Whether raw turns are recalled where a caller does not say."""
+        return self.parts.settings.memory.include_raw
+
     @cached_property
     def notes(self) -> Notes:
         """What is kept on purpose: rules, facts, decisions; and recalling it."""
