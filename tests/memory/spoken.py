@@ -9,8 +9,8 @@ from pathlib import Path
 
 from agent_raw_rag.models import Actor, CleanText, CleanTurn, Role
 from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.store.captured import event_id
 from agent_raw_rag.store.connection import Connection, connect, transaction
-from agent_raw_rag.store.events import event_id
 from agent_raw_rag.store.rows import Status, key_hash
 from agent_raw_rag.store.writer import Writer
 

@@ -272,6 +272,28 @@ def test_a_sentence_that_contradicts_a_note_is_in_conflict_and_no_note(spoken: S
     assert len(active(spoken)) == 1
 
 
+# ------------------------------------------------------------ forgetting
+
+
+def test_what_was_made_of_forgotten_turns_goes_with_them_once_nothing_else_says_it(spoken: Spoken) -> None:
+    spoken.say(RELEASE)
+    second = spoken.say(RELEASE)
+    mine = spoken.runtime.memory.notes.save(Save("My own words about it", "tester"), OWNER)
+    spoken.runtime.memory.promotion.sweep()
+    connection = spoken.writing()
+    blank(connection, [1])
+    (candidate,) = candidates(spoken)
+    assert (candidate.statement, candidate.evidence) == (RELEASE, (second,))
+    assert {one.statement for one in active(spoken)} == {RELEASE, mine.content}
+    blank(connection, [2])
+    connection.close()
+    (candidate,) = candidates(spoken)
+    assert (candidate.statement, candidate.quote, candidate.status) == ("", "", "rejected")
+    assert [one.id for one in active(spoken)] == [mine.node_id]
+    kept = spoken.runtime.reader.connection.execute("SELECT statement, status FROM notes WHERE candidate IS NOT NULL")
+    assert [tuple(row) for row in kept] == [("", "deprecated")]
+
+
 # ------------------------------------------------------------ bad rules, no store
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent_raw_rag.errors import BadArgumentError, NotFoundError
+from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.memory.polarity import are_twins, landmark, reading
 from agent_raw_rag.memory.statements import normal, statement_hash
 from agent_raw_rag.store.candidates import statements_with
+from agent_raw_rag.store.captured import CapturedRows, EventRow
 from agent_raw_rag.store.connection import Connection
-from agent_raw_rag.store.events import EventRow, event
 from agent_raw_rag.store.notes import NoteRows
 
 SHORTEST, LONGEST = 3, 600
@@ -61,7 +61,7 @@ def checked_evidence(connection: Connection, evidence: Iterable[str], quote: str
     if len(names) > MOST_EVIDENCE:
         raise BadArgumentError(f"{len(names)} events are given; at most {MOST_EVIDENCE} are taken.")
     _within("quote", quote)
-    events = [_event(connection, name) for name in names]
+    events = [CapturedRows(connection).event(name) for name in names]
     wanted = normal(quote)
     if not wanted or not any(wanted in normal(one.text) for one in events):
         raise BadArgumentError(
@@ -89,15 +89,6 @@ def verdict(connection: Connection, statement: str) -> Verdict:
             if are_twins(said, reading(other)):
                 return Verdict(Outcome.CONFLICT, note, kind)
     return Verdict(Outcome.VALID)
-
-
-def _event(connection: Connection, name: str) -> EventRow:
-    found = event(connection, name)
-    if found is None:
-        raise NotFoundError(f"There is no event {name[:80]!r} in this space.", hint="memory_search_raw gives the ids.")
-    if found.forgotten:
-        raise NotFoundError(f"The event {name} was forgotten.", hint="Nothing can rest on it any more.")
-    return found
 
 
 def _within(name: str, text: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.results import JournalShown, Verified, stamp
-from agent_raw_rag.models import Millis
+from agent_raw_rag.search.dates import instant
 from agent_raw_rag.store.journal import Journal, JournalRow
 
 MOST = 10_000
@@ -18,19 +19,27 @@ class JournalView:
     """The journal of one space, to read and to verify."""
 
     store: SpaceStore
+    zone: tzinfo = UTC
+    """Whose days are meant."""
 
-    def rows(self, limit: int = 50, since: Millis | None = None) -> JournalShown:
-        """The last acts, oldest first; with ``since`` only those from that instant on.
+    def rows(self, limit: int = 50, since: str | None = None) -> JournalShown:
+        """The last acts, oldest first.
+
+        Args:
+            limit: So many at most.
+            since: Only those from this day or instant on, as every date filter takes it.
 
         Raises:
             BadArgumentError: the limit is no number of rows.
+            UsageError: ``since`` names no time.
         """
-        if limit < 1:
+        if not 1 <= limit <= MOST:
             raise BadArgumentError(f"The limit is {limit}, and must be from 1 to {MOST}.")
+        start = instant(since, now=datetime.now(self.zone), upper=False) if since else None
         if not self.store.exists():
             return JournalShown([])
         journal = Journal(self.store.read().connection)
-        return JournalShown([_shown(row) for row in journal.rows(limit=min(limit, MOST), since=since)])
+        return JournalShown([_shown(row) for row in journal.rows(limit=limit, since=start)])
 
     def verify(self) -> Verified:
         """Whether every act stands as it was written. Reads all of them."""

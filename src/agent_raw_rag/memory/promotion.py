@@ -159,6 +159,8 @@ class Promotion:
     def _promote(self, becoming: Becoming, row: CandidateRow, reason: CleanText | None) -> Made:
         if row.status == PROMOTED:
             return Made(row, row.note)
+        if not row.evidence:
+            raise NotFoundError(f"What {row.id} rests on was forgotten.", hint="Nothing can be made of it any more.")
         checked_evidence(becoming.connection, row.evidence, row.quote)
         return becoming.promote(row, verdict(becoming.connection, row.statement), reason)
 

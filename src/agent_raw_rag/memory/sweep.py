@@ -19,8 +19,8 @@ from agent_raw_rag.memory.taken import Taker
 from agent_raw_rag.memory.triggers import Hit, Triggers
 from agent_raw_rag.models import Actor
 from agent_raw_rag.store.candidates import REJECTED, UNDECIDED, CandidateRow
+from agent_raw_rag.store.captured import CapturedRows
 from agent_raw_rag.store.connection import Connection
-from agent_raw_rag.store.events import event
 from agent_raw_rag.store.sweep import Slice, SweepRows, TurnToSweep
 
 SLICE = 500
@@ -154,8 +154,8 @@ class _Placing:
 
     def place(self, turn: TurnToSweep, hit: Hit) -> None:
         """Propose a sentence, once: what was proposed before takes the turn in as evidence."""
-        evidence = event(self.connection, turn.event)
-        if evidence is None or evidence.forgotten or normal(hit.text) not in normal(evidence.text):
+        evidence = CapturedRows(self.connection).events([turn.event]).get(turn.event)
+        if evidence is None or normal(hit.text) not in normal(evidence.text):
             return  # it was forgotten, or changed, since it was read
         becoming = self._becoming()
         try:

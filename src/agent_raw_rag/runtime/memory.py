@@ -82,12 +82,17 @@ class Memory:
             self.store, Sweep(self.store, lambda: Triggers.load(settings.home), settings.promotion.auto_promote, take)
         )
 
+    @property
+    def sweep_interval(self) -> float:
+        """Seconds between two sweeps."""
+        return self.parts.settings.promotion.interval_seconds
+
     @cached_property
     def journal(self) -> JournalView:
         """Who did what."""
         from agent_raw_rag.memory.journal import JournalView
 
-        return JournalView(self.store)
+        return JournalView(self.store, self.parts.zone)
 
     def _scorer(self) -> Scorer | None:
         """The reranker of the settings, if it reads a text by itself: late interaction needs the vectors of chunks."""

@@ -72,10 +72,6 @@ class CandidateRows:
         marks = ", ".join("?" * len(statuses))
         return list(self._rows(f"status IN ({marks}) ORDER BY created DESC, rowid DESC LIMIT ?", (*statuses, limit)))
 
-    def resting_on(self, event: str) -> list[CandidateRow]:
-        """The candidates whose evidence holds an event. Reads all of them."""
-        return [row for row in self._rows("instr(evidence, ?) > 0", (event,)) if event in row.evidence]
-
     def counts(self) -> dict[str, int]:
         """Status -> how many; every status is there."""
         rows = self.connection.execute("SELECT status, count(*) FROM candidates GROUP BY status").fetchall()
@@ -107,14 +103,6 @@ class CandidateRows:
         self.connection.execute(
             "UPDATE candidates SET status = ?, decided = ?, note = coalesce(?, note), reason = coalesce(?, reason) WHERE id = ?",
             (status, time, note, reason, candidate),
-        )
-
-    def blank(self, candidate: str, time: Millis, reason: str) -> None:
-        """Take a candidate's words away: what it rests on was forgotten."""
-        self.connection.execute(
-            """UPDATE candidates SET statement = '', quote = '', statement_hash = x'', status = ?, decided = ?, reason = ?
-               WHERE id = ?""",
-            (REJECTED, time, reason, candidate),
         )
 
     def _rows(self, where: str, values: Sequence[object]) -> Iterator[CandidateRow]:
