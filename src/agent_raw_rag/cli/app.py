@@ -16,6 +16,9 @@ from agent_raw_rag.cli import (
     lists,
     memory_curation,
     memory_notes,
+    memory_serve,
+    memory_space,
+    memory_token,
     models,
     options,
     read,
@@ -39,7 +42,7 @@ for _command in (
     search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
     memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
     memory_curation.promote, memory_curation.reject, memory_curation.sweep,
-    connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
+    memory_serve.serve, connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
 ):  # fmt: skip
     app.command()(_command)
 app.add_typer(memory_curation.candidates)
@@ -48,6 +51,8 @@ app.add_typer(triggers.app)
 app.add_typer(measuring)
 app.add_typer(spaces.app)
 app.add_typer(models.app, name="models")
+app.add_typer(memory_space.app)
+app.add_typer(memory_token.app)
 
 
 def _print_version(asked: bool) -> None:

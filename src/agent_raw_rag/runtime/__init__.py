@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,6 +26,9 @@ from agent_raw_rag.store.homes import DEFAULT_SPACE, space_path
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestReport, Note
+    from agent_raw_rag.memory.admission import Admission
+    from agent_raw_rag.memory.spaces import SpaceRegistry
+    from agent_raw_rag.memory.tokens import Tokens
     from agent_raw_rag.runtime.memory import Memory
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
     from agent_raw_rag.search.result import SearchResult
@@ -77,6 +80,38 @@ class Runtime(Parts):
         from agent_raw_rag.runtime.memory import Memory
 
         return Memory(self)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The tokens that open spaces over HTTP. They stand in the home's store: only asked of the default space's runtime."""
+        from agent_raw_rag.memory.tokens import Tokens
+
+        return Tokens(self._home_store)
+
+    @cached_property
+    def spaces_registry(self) -> SpaceRegistry:
+        """The memory spaces there are. Only asked of the default space's runtime."""
+        from agent_raw_rag.memory.spaces import SpaceRegistry
+
+        return SpaceRegistry(self._home_store)
+
+    def admission(self, legacy: Iterable[str] = ()) -> Admission:
+        """Who may come in by HTTP, as it is at each moment. ``legacy``: tokens besides those that are stored."""
+        from agent_raw_rag.memory.admission import Admission
+        from agent_raw_rag.store.connection import connect
+
+        path = self.settings.store_path()
+        return Admission(path, lambda: connect(path, write=False), legacy)
+
+    @contextmanager
+    def _home_store(self) -> Iterator[Connection]:
+        from agent_raw_rag.store.durable import connect_durable
+
+        connection = connect_durable(self.settings.store_path())
+        try:
+            yield connection
+        finally:
+            connection.close()
 
     # ------------------------------------------------------------ writing
 
