@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from agent_raw_rag import __version__
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.models import Ask, ProjectItem
+from agent_raw_rag.runtime.backlogs import keep_up
 from agent_raw_rag.runtime.expected import expected
 from agent_raw_rag.runtime.parts import Parts
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
@@ -144,6 +145,8 @@ class Runtime(Parts):
             self.spaces.embed(report, on_note)
         else:
             report.backlog = self.spaces.backlog()
+        if only is None:
+            keep_up(self, report, on_note, embed=embed)
         report.seconds = round(time.perf_counter() - began, 3)
         return report
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.promotion import Promotion
     from agent_raw_rag.memory.raw import RawMemory
     from agent_raw_rag.memory.recall import Scorer
+    from agent_raw_rag.memory.results import RawFound
     from agent_raw_rag.runtime.parts import Parts
     from agent_raw_rag.store.connection import Connection
 
@@ -50,8 +51,18 @@ class Memory:
     def raw(self) -> RawMemory:
         """What was said and what happened, word for word: capturing and searching it."""
         from agent_raw_rag.memory.raw import RawMemory
+        from agent_raw_rag.runtime.backlogs import Feeding
+        from agent_raw_rag.search.words import Words
 
-        return RawMemory(self.store, lambda: self.parts.tokenizer, self.parts.ingest_options)
+        parts = self.parts
+        return RawMemory(
+            self.store,
+            lambda: parts.tokenizer,
+            parts.ingest_options,
+            Words(parts.home),
+            parts.zone,
+            after=Feeding(parts),
+        )
 
     @cached_property
     def notes(self) -> Notes:
@@ -62,7 +73,7 @@ class Memory:
 
         settings = self.parts.settings.memory
         recalling = Recall(
-            self.store, RecallOptions(settings.near_duplicate, settings.budget_tokens),
+            self.store, RecallOptions(settings.near_duplicate, settings.budget_tokens), raw=self._raw_turns,
             count=lambda text: len(self.parts.tokenizer.encode(text)),
             reranker=self._scorer if settings.rerank else lambda: None,
         )  # fmt: skip
@@ -93,6 +104,11 @@ class Memory:
         from agent_raw_rag.memory.journal import JournalView
 
         return JournalView(self.store, self.parts.zone)
+
+    def _raw_turns(self, query: str, limit: int, exclude_session: str | None) -> RawFound:
+        from agent_raw_rag.memory.raw_search import RawQuery
+
+        return self.raw.search(RawQuery(query, limit, exclude_session=exclude_session))
 
     def _scorer(self) -> Scorer | None:
         """The reranker of the settings, if it reads a text by itself: late interaction needs the vectors of chunks."""

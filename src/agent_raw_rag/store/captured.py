@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_raw_rag.errors import NotFoundError
@@ -14,8 +14,9 @@ ID_DIGITS = 20
 """Hexadecimal digits of a turn's key in its event id: 80 bits, so that no two turns of a store share them."""
 _is_event_id = re.compile(rf"e[0-9a-f]{{{ID_DIGITS}}}").fullmatch
 _SLICE = 500
+_MANY = 2000
 _EVENT = """t.id AS turn_id, t.key, s.id AS session_number, s.agent, s.native, t.ordinal, t.role, t.time, t.text, t.tokens,
-            coalesce(c.source, s.agent) AS source, c.author, coalesce(c.partial, 0) AS partial, t.abandoned
+            coalesce(c.source, s.agent) AS source, c.author, coalesce(c.partial, 0) AS partial, t.abandoned, s.project
             FROM turns t JOIN sessions s ON s.id = t.session_id LEFT JOIN captured c ON c.turn_id = t.id"""
 
 
@@ -44,6 +45,7 @@ class EventRow:
     author: str | None
     partial: bool
     abandoned: bool
+    project: str | None
 
     @property
     def id(self) -> str:
@@ -96,6 +98,21 @@ class CapturedRows:
                 found[event] = _event(row)
         return found
 
+    def at(self, places: Iterable[tuple[int, int]]) -> Iterator[EventRow]:
+        """The live turns at (session number, turn number), each place once."""
+        by_session: dict[int, list[int]] = {}
+        for session, ordinal in places:
+            by_session.setdefault(session, []).append(ordinal)
+        for session, ordinals in by_session.items():
+            for start in range(0, len(ordinals), _SLICE):
+                part = ordinals[start : start + _SLICE]
+                marks = ", ".join("?" * len(part))
+                rows = self.connection.execute(
+                    f"SELECT {_EVENT} WHERE t.session_id = ? AND t.ordinal IN ({marks}) AND t.status = 0",
+                    (session, *part),
+                )
+                yield from map(_event, rows)
+
     def in_session(self, session_id: int, first: int, last: int) -> list[EventRow]:
         """Live turns of a session from number ``first`` to ``last``, in order."""
         rows = self.connection.execute(
@@ -122,14 +139,18 @@ class CapturedRows:
         )
         return tuple(row[0] for row in rows)
 
-    def sessions_of_source(self, source: str, limit: int) -> tuple[int, ...]:
-        """Up to ``limit`` sessions that hold a turn of a source."""
-        rows = self.connection.execute(
-            """SELECT id FROM sessions WHERE agent = ?
-               UNION SELECT t.session_id FROM captured c JOIN turns t ON t.id = c.turn_id WHERE c.source = ? LIMIT ?""",
-            (source, source, limit),
-        )
-        return tuple(row[0] for row in rows)
+    def sessions_of_source(self, source: str) -> tuple[int, ...] | None:
+        """The sessions that hold a turn of a source; None: it told so much that the question is not worth its answer."""
+        sessions = self.connection.execute(
+            "SELECT id FROM sessions WHERE agent = ? LIMIT ?", (source, _MANY)
+        ).fetchall()
+        told = self.connection.execute(
+            "SELECT t.session_id FROM captured c JOIN turns t ON t.id = c.turn_id WHERE c.source = ? LIMIT ?",
+            (source, _MANY),
+        ).fetchall()
+        if len(sessions) == _MANY or len(told) == _MANY:
+            return None
+        return tuple({row[0] for row in (*sessions, *told)})
 
 
 def _event(row: sqlite3.Row) -> EventRow:
