@@ -310,13 +310,13 @@ def test_a_space_without_a_store_has_nothing_to_sweep_and_gets_none(spoken: Spok
     promotion = spoken.runtime.memory.promotion
     assert promotion.sweep().read == 0
     assert promotion.candidates().candidates == []
-    assert not promotion.is_due(300)
+    assert promotion.due_in(300) == 300
     assert not (spoken.home / "raw_rag.db").exists()
 
 
 def test_a_sweep_is_due_after_the_interval_and_when_there_was_none(spoken: Spoken) -> None:
     spoken.say(RELEASE)
     promotion = spoken.runtime.memory.promotion
-    assert promotion.is_due(21_600)
+    assert promotion.due_in(21_600) == 0
     promotion.sweep()
-    assert not promotion.is_due(21_600)
+    assert 21_000 < promotion.due_in(21_600) <= 21_600

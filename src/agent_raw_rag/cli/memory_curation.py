@@ -103,7 +103,7 @@ def sweep(
     from agent_raw_rag.memory.results import Swept
 
     memory = options.memory(config, space)
-    is_due = now or everything or memory.promotion.is_due(memory.sweep_interval)
+    is_due = now or everything or memory.promotion.due_in(memory.sweep_interval) == 0
     swept = (
         memory.promotion.sweep(everything=everything)
         if is_due

@@ -71,10 +71,13 @@ class Promotion:
         """When the last sweep ended; None: there was none."""
         return SweepRows(self.store.read().connection).last() if self.store.exists() else None
 
-    def is_due(self, interval_seconds: float) -> bool:
-        """Whether the last sweep is so long ago, and there is a store."""
+    def due_in(self, interval_seconds: float) -> float:
+        """Seconds until a sweep is due; 0: now. A space without a store has nothing to sweep until an interval has passed."""
+        if not self.store.exists():
+            return interval_seconds
         last = self.swept_at()
-        return self.store.exists() and (last is None or not 0 <= self.store.now() - last < interval_seconds * 1000)
+        passed = (self.store.now() - last) / 1000 if last is not None else interval_seconds
+        return interval_seconds - passed if 0 <= passed < interval_seconds else 0.0
 
     def propose(self, ask: Propose, actor: Actor) -> Proposed:
         """Propose a statement. What was proposed before with the same evidence is given back as it stands.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -61,7 +61,7 @@ class Memory:
             parts.ingest_options,
             Words(parts.home),
             parts.zone,
-            after=Feeding(parts),
+            after=self._then_sweep(Feeding(parts)),
         )
 
     @cached_property
@@ -97,6 +97,18 @@ class Memory:
     def sweep_interval(self) -> float:
         """Seconds between two sweeps."""
         return self.parts.settings.promotion.interval_seconds
+
+    def _then_sweep(self, feed: Callable[[int], None]) -> Callable[[int], None]:
+        """What follows a capture: its words and, if so configured, the sweep. What was captured stays, whatever happens here."""
+
+        def follow(chunks: int) -> None:
+            feed(chunks)
+            if self.parts.settings.promotion.on_capture:
+                from agent_raw_rag.runtime.sweeping import sweep_now
+
+                sweep_now(self)
+
+        return follow
 
     @cached_property
     def journal(self) -> JournalView:
