@@ -86,12 +86,12 @@ def load(config: str | None) -> Runtime:
 
 
 def memory(config: str | None, space: str | None) -> Memory:
-    """The memory of the options' space. Raises BadArgumentError: no space can have this name."""
+    """The memory of the options' space. Raises BadArgumentError or NotFoundError: there is no such space."""
     from agent_raw_rag.config import SPACE_VARIABLE
     from agent_raw_rag.store.homes import DEFAULT_SPACE
 
     runtime = load(config)
-    return runtime.in_space(space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE).memory
+    return runtime.open_space(space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE).memory
 
 
 def ask(project: str | None = None, agent: str | None = None, **filters: str | None) -> Ask:

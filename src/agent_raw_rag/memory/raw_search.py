@@ -15,7 +15,6 @@ from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.lexical.queries import QueryTerm, query_terms
 from agent_raw_rag.lexical.terms import terms
 from agent_raw_rag.memory.results import Event, RawFound, stamp
-from agent_raw_rag.models import Millis
 from agent_raw_rag.search.dates import instant
 from agent_raw_rag.search.words import Words
 from agent_raw_rag.store.captured import CapturedRows, EventRow
@@ -25,8 +24,11 @@ from agent_raw_rag.store.rows import ChunkRow
 LIMITS = (1, 100)
 LONGEST_QUERY = 10_000
 """Characters."""
-DEPTHS = (96, 768, 6144)
-"""Windows that are looked at; more only where filters left too few turns."""
+WINDOWS = 3
+"""For each event that is shown so many windows are looked at: a window's best turn may be a worse one than another's."""
+LEAST_WINDOWS = 32
+DEEPER = (1, 8, 64, 512)
+"""Times as many windows are looked at where filters left too few turns."""
 WHOLE_TOKENS = 1500
 """A longer turn is weighed and shown by its best windows."""
 SHOWN_CHARS = 6000
@@ -86,14 +88,15 @@ class RawSearch:
         if not wanted or scope is None:
             return RawFound([])
         found: list[_Weighed] = []
-        for depth in DEPTHS:
+        for more in DEEPER:
+            depth = more * max(LEAST_WINDOWS, WINDOWS * limit)
             hits, _ = self.words.search(wanted, scope, self.reader, depth)
             chunks = self.reader.chunks(chunk_id for chunk_id, _ in hits)
             best = [chunks[chunk_id] for chunk_id, _ in hits if chunk_id in chunks]
-            found = _told_once(self._weighed(wanted, best, scope, asked))
+            found = _told_once(self._weighed(wanted, best, scope, asked), limit)
             if len(found) >= limit or len(hits) < depth:
                 break
-        return RawFound([_event(one) for one in found[:limit]])
+        return RawFound([_event(one) for one in found])
 
     def _scope(self, asked: RawQuery) -> Scope | None:
         """The part of the store to look in; None: there is no such part."""
@@ -159,11 +162,13 @@ def _score(weights: dict[str, float], text: str) -> float:
     return round(raw * share, 6)
 
 
-def _told_once(found: Sequence[_Weighed]) -> list[_Weighed]:
-    """Without the turns that came another way too: by a log and through a door, in one project, at about the same time."""
+def _told_once(found: Sequence[_Weighed], limit: int) -> list[_Weighed]:
+    """The first so many, without those that came another way too: by a log and a door, in one project, at about one time."""
     kept: list[_Weighed] = []
     by_text: dict[str, list[EventRow]] = {}
     for one in found:
+        if len(kept) == limit:
+            break
         same = by_text.setdefault(" ".join(one.text.split()), [])
         if not any(_is_same(one.row, other) for other in same):
             kept.append(one)
@@ -185,19 +190,3 @@ def _event(one: _Weighed) -> Event:
         event_id=row.id, timestamp=stamp(row.time), session_id=row.session, user=row.author or row.role.value,
         source=row.source, content=text,
     )  # fmt: skip
-
-
-def told_at(timestamp: str, zone: tzinfo) -> Millis:
-    """The instant that a capture names: ISO 8601, in the user's zone where it names none.
-
-    Raises:
-        BadArgumentError: it is no instant.
-    """
-    try:
-        moment = datetime.fromisoformat(timestamp.strip())
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
-        return int(moment.timestamp() * 1000)
-    except (ValueError, OverflowError):
-        raise BadArgumentError(
-            f"{timestamp[:80]!r} is no instant.", hint="Use ISO 8601, such as 2026-11-30T14:00:00+01:00."
-        ) from None

@@ -70,6 +70,25 @@ class Runtime(Parts):
         """
         return self if slug == DEFAULT_SPACE else self._rooms.of(slug)
 
+    def open_space(self, slug: str) -> Runtime:
+        """``in_space`` for who names a space that must be there.
+
+        Raises:
+            BadArgumentError: no space can have this name.
+            NotFoundError: there is none of it, or it is disabled.
+        """
+        from agent_raw_rag.memory.spaces import no_space
+        from agent_raw_rag.store.memory_spaces import MemorySpaceTable
+
+        room = self.in_space(slug)
+        if room is self:
+            return self
+        there = os.path.exists(self.settings.store_path())
+        row = MemorySpaceTable(self.reader.connection).row(slug) if there else None
+        if row is None or not row.enabled:
+            raise no_space(slug)
+        return room
+
     def _in_space(self, slug: str) -> Runtime:
         path = space_path(self.settings.store_path(), slug)
         store = self.settings.store.model_copy(update={"path": path})

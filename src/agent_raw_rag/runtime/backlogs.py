@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_raw_rag.errors import RawRagError, StoreBusyError
+from agent_raw_rag.log import NAME
 from agent_raw_rag.store.homes import DEFAULT_SPACE, spaces_with_store
 
 if TYPE_CHECKING:
@@ -64,15 +67,32 @@ def keep_up(root: Runtime, report: IngestReport, on_note: Callable[[Note], None]
 
 @dataclass
 class Feeding:
-    """Counts what this process captures into one space, and brings the index up now and then."""
+    """Counts what this process captures into one space, and brings the index up now and then, in a thread: a capture never
+    waits for that. Safe to use from several threads."""
 
     parts: Parts
     _since: int = FEED_EVERY - 1
     """So that a process that captures once looks, too."""
+    _thread: threading.Thread | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __call__(self, chunks: int) -> None:
         """So many chunks were made."""
-        self._since += chunks
-        if self._since >= FEED_EVERY:
+        with self._lock:
+            self._since += chunks
+            if self._since < FEED_EVERY or (self._thread is not None and self._thread.is_alive()):
+                return
             self._since = 0
+            self._thread = threading.Thread(target=self._feed, name="feeding", daemon=True)
+            self._thread.start()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """For what is being done: a process that ends would cut it off."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _feed(self) -> None:
+        try:
             feed_words(self.parts, FEED_EVERY)
+        except Exception as error:
+            logging.getLogger(NAME).warning("the lexical index was not brought up: %s", error)

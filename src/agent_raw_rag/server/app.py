@@ -138,7 +138,7 @@ def raw_tools(tools: Tools) -> list[Tool]:
 
 def _memory_of(runtime: Callable[[], Runtime], space: str, *, rules: bool, curation: bool) -> list[Tool]:
     def memory(context: Context) -> Memory:
-        return runtime().in_space(space).memory
+        return runtime().open_space(space).memory
 
     def owner(context: Context) -> Actor:
         return OWNER

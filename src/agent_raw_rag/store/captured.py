@@ -15,9 +15,11 @@ ID_DIGITS = 20
 _is_event_id = re.compile(rf"e[0-9a-f]{{{ID_DIGITS}}}").fullmatch
 _SLICE = 500
 _MANY = 2000
-_EVENT = """t.id AS turn_id, t.key, s.id AS session_number, s.agent, s.native, t.ordinal, t.role, t.time, t.text, t.tokens,
-            coalesce(c.source, s.agent) AS source, c.author, coalesce(c.partial, 0) AS partial, t.abandoned, s.project
-            FROM turns t JOIN sessions s ON s.id = t.session_id LEFT JOIN captured c ON c.turn_id = t.id"""
+_COLUMNS = """t.id AS turn_id, t.key, s.id AS session_number, s.agent, s.native, t.ordinal, t.role, t.time, t.text,
+              t.tokens, coalesce(c.source, s.agent) AS source, c.author, coalesce(c.partial, 0) AS partial, t.abandoned,
+              s.project"""
+_JOINS = "JOIN sessions s ON s.id = t.session_id LEFT JOIN captured c ON c.turn_id = t.id"
+_EVENT = f"{_COLUMNS} FROM turns t {_JOINS}"
 
 
 def event_id(key: bytes) -> str:
@@ -100,18 +102,17 @@ class CapturedRows:
 
     def at(self, places: Iterable[tuple[int, int]]) -> Iterator[EventRow]:
         """The live turns at (session number, turn number), each place once."""
-        by_session: dict[int, list[int]] = {}
-        for session, ordinal in places:
-            by_session.setdefault(session, []).append(ordinal)
-        for session, ordinals in by_session.items():
-            for start in range(0, len(ordinals), _SLICE):
-                part = ordinals[start : start + _SLICE]
-                marks = ", ".join("?" * len(part))
-                rows = self.connection.execute(
-                    f"SELECT {_EVENT} WHERE t.session_id = ? AND t.ordinal IN ({marks}) AND t.status = 0",
-                    (session, *part),
-                )
-                yield from map(_event, rows)
+        wanted = list(places)
+        for start in range(0, len(wanted), _SLICE):
+            part = wanted[start : start + _SLICE]
+            # CROSS JOIN: the places come first. SQLite might walk through all turns.
+            rows = self.connection.execute(
+                f"""WITH places (session, turn) AS (VALUES {", ".join(["(?, ?)"] * len(part))})
+                    SELECT {_COLUMNS} FROM places CROSS JOIN turns t ON t.session_id = places.session
+                    AND t.ordinal = places.turn {_JOINS} WHERE t.status = 0""",
+                [number for place in part for number in place],
+            )
+            yield from map(_event, rows)
 
     def in_session(self, session_id: int, first: int, last: int) -> list[EventRow]:
         """Live turns of a session from number ``first`` to ``last``, in order."""
