@@ -14,6 +14,7 @@ from agent_raw_rag.cli import (
     forget,
     hook,
     lists,
+    memory_curation,
     memory_notes,
     memory_serve,
     memory_space,
@@ -25,6 +26,7 @@ from agent_raw_rag.cli import (
     search,
     spaces,
     status,
+    triggers,
 )
 from agent_raw_rag.cli.eval import app as measuring
 
@@ -39,9 +41,13 @@ app = typer.Typer(
 for _command in (
     search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
     memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
+    memory_curation.promote, memory_curation.reject, memory_curation.sweep,
     memory_serve.serve, connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
 ):  # fmt: skip
     app.command()(_command)
+app.add_typer(memory_curation.candidates)
+app.add_typer(memory_curation.journal)
+app.add_typer(triggers.app)
 app.add_typer(measuring)
 app.add_typer(spaces.app)
 app.add_typer(models.app, name="models")

@@ -271,6 +271,8 @@ class Promotion:
     node_id: str
     merged: bool
     """An active note said the same; it has the evidence now, and there is no new one."""
+    superseded: str | None = None
+    """The note that said the opposite, and was replaced."""
 
 
 @dataclass(frozen=True)
@@ -311,6 +313,20 @@ class JournalShown:
 
 
 @dataclass(frozen=True)
+class Verified:
+    """The answer to ``raw-rag journal verify``."""
+
+    ok: bool
+    rows: int
+    broken: int | None = None
+    """Number of the first row that was changed or is missing."""
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON values only."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Swept:
     """What one sweep did."""
 
@@ -321,6 +337,8 @@ class Swept:
     promoted: int = 0
     merged: int = 0
     conflicts: int = 0
+    history: int = 0
+    """Turns it passed over: logs told them before there was this store. ``raw-rag sweep --all`` reads them."""
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:

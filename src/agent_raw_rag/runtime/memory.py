@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -70,7 +70,7 @@ class Memory:
             parts.ingest_options,
             Words(parts.home),
             parts.zone,
-            after=self.feeding,
+            after=self._then_sweep(self.feeding),
         )
 
     @cached_property
@@ -99,15 +99,39 @@ class Memory:
     def promotion(self) -> Promotion:
         """From raw turns to notes: sweep, proposals, candidates, decisions."""
         from agent_raw_rag.memory.promotion import Promotion
+        from agent_raw_rag.memory.sweep import Sweep
+        from agent_raw_rag.memory.taken import Taker
+        from agent_raw_rag.memory.triggers import Triggers
 
-        return Promotion(self.store)
+        settings = self.parts.settings
+        take = Taker(redacting=settings.sanitize.redact)
+        return Promotion(
+            self.store, Sweep(self.store, lambda: Triggers.load(settings.home), settings.promotion.auto_promote, take)
+        )
+
+    @property
+    def sweep_interval(self) -> float:
+        """Seconds between two sweeps."""
+        return self.parts.settings.promotion.interval_seconds
+
+    def _then_sweep(self, feed: Callable[[int], None]) -> Callable[[int], None]:
+        """What follows a capture: its words and, if so configured, the sweep. What was captured stays, whatever happens here."""
+
+        def follow(chunks: int) -> None:
+            feed(chunks)
+            if self.parts.settings.promotion.on_capture:
+                from agent_raw_rag.runtime.sweeping import sweep_now
+
+                sweep_now(self)
+
+        return follow
 
     @cached_property
     def journal(self) -> JournalView:
         """Who did what."""
         from agent_raw_rag.memory.journal import JournalView
 
-        return JournalView(self.store)
+        return JournalView(self.store, self.parts.zone)
 
     def _raw_turns(self, query: str, limit: int, exclude_session: str | None) -> RawFound:
         from agent_raw_rag.memory.raw_search import RawQuery

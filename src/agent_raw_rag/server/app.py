@@ -17,6 +17,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from agent_raw_rag import __version__
 from agent_raw_rag.models import Actor
 from agent_raw_rag.server.catch_up import CatchUp
+from agent_raw_rag.server.curation_tools import curation_tools
 from agent_raw_rag.server.making import APPENDS, READS, tool_of
 from agent_raw_rag.server.memory_tools import memory_tools
 from agent_raw_rag.server.project import Surroundings
@@ -28,6 +29,7 @@ from agent_raw_rag.store.homes import DEFAULT_SPACE
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
+    from agent_raw_rag.runtime.memory import Memory
 
 _HISTORY = """\
 The exact history of this machine's coding agents: every past session, whichever agent it was held with.
@@ -93,7 +95,7 @@ class HistoryServer(MCPServer[dict[str, Any]]):
 
 def build(
     load: Callable[[], Runtime], *, folder: str | None = None, catch_up: CatchUp | None = None,
-    space: str = DEFAULT_SPACE, rules: bool = True,
+    space: str = DEFAULT_SPACE, rules: bool = True, curation: bool = False,
 ) -> MCPServer:  # fmt: skip
     """The server over a runtime that is loaded at the first call.
 
@@ -103,6 +105,7 @@ def build(
         catch_up: The background ingest to start after the handshake; None: there is none.
         space: Whose memory the memory tools work in.
         rules: Offer to save and to update notes.
+        curation: Offer to propose, promote and reject, and to read the journal.
     """
     tools = Tools(functools.cache(load), Surroundings(folder or _working_directory()), catch_up)
     server = HistoryServer(
@@ -111,7 +114,7 @@ def build(
         version=__version__,
         instructions=instructions(rules=rules),
         log_level="WARNING",
-        tools=[*raw_tools(tools), *_memory_of(tools.runtime, space, rules=rules)],
+        tools=[*raw_tools(tools), *_memory_of(tools.runtime, space, rules=rules, curation=curation)],
         middleware=[catch_up.middleware] if catch_up else [],
     )
     server.catch_up = catch_up
@@ -137,8 +140,14 @@ def raw_tools(tools: Tools) -> list[Tool]:
     ]
 
 
-def _memory_of(runtime: Callable[[], Runtime], space: str, *, rules: bool) -> list[Tool]:
-    return memory_tools(lambda _: runtime().open_space(space).memory, lambda _: OWNER, rules=rules)
+def _memory_of(runtime: Callable[[], Runtime], space: str, *, rules: bool, curation: bool) -> list[Tool]:
+    def memory(context: Context) -> Memory:
+        return runtime().open_space(space).memory
+
+    def owner(context: Context) -> Actor:
+        return OWNER
+
+    return [*memory_tools(memory, owner, rules=rules), *(curation_tools(memory, owner) if curation else ())]
 
 
 def _working_directory() -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+from agent_raw_rag.store.schema_sweep import SWEEP
+
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
 
@@ -324,7 +326,7 @@ def m002_vector_spaces(db: Database) -> None:
 def m003_memory(db: Database) -> None:
     """What agents and people write themselves: captured turns, notes, candidates, the journal, spaces and tokens.
     From here on the database itself refuses to change what was said."""
-    for statement in (*SCHEMA_3, *APPEND_ONLY):
+    for statement in (*SCHEMA_3, *SWEEP, *APPEND_ONLY):
         db.execute(statement)
 
 
