@@ -13,6 +13,8 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult
 
+from agent_raw_rag.runtime import Runtime
+from tests.daemon.running import eventually
 from tests.servers.memory_http import FIVE, Home, Served, home_in, serving
 
 pytestmark = pytest.mark.process
@@ -164,7 +166,6 @@ def test_interleaved_calls_of_two_spaces_each_get_their_own(served: Served, secr
 @pytest.mark.line("E8")
 def test_a_call_that_waits_holds_up_no_other(served: Served, secret: str) -> None:
     """A write waits for a store that is locked; meanwhile others are answered."""
-    from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.store.connection import connect, transaction
 
     path = Runtime.load(None, served.home.environment).in_space("proj").settings.store_path()
@@ -231,6 +232,32 @@ def test_the_search_in_the_logs_is_offered_where_it_is_switched_on(tmp_path: Pat
         assert served.refused("raw_rag_ingest", {}, secret, "proj") == "forbidden"
         assert served.refused("raw_rag_ingest", {}, reader, "default") == "forbidden"
         assert served.answer("raw_rag_ingest", {}, secret, "default")["agents"]
+
+
+@pytest.mark.line("C15")
+def test_curation_is_offered_to_a_token_with_its_scope_where_it_is_switched_on(served: Served, tmp_path: Path) -> None:
+    assert served.tools(served.home.token("would-be", scope="read,write,curate")) == FIVE
+    home = home_in(tmp_path)
+    home.configure("[mcp]\ncuration = true\n")
+    curator, other = home.token("curator", scope="read,write,curate"), home.token("other")
+    with serving(home) as running:
+        more = set(running.tools(curator)) - set(FIVE)
+        assert more == {
+            f"memory_{name}" for name in ("propose", "candidates", "promote", "reject", "history", "journal")
+        }
+        assert running.tools(other) == FIVE
+        event = running.answer("memory_capture", {"content": "We moved the store to WAL.", "source": "tests"}, curator)
+        proposal = {
+            "statement": "The store is in WAL mode.",
+            "quote": "moved the store to WAL",
+            "evidence": [event["event_id"]],
+        }
+        candidate = running.answer("memory_propose", proposal, curator)["candidate_id"]
+        running.answer("memory_promote", {"ids": [candidate]}, curator)
+        assert recall(running, other, "store in WAL mode")["count"] == 1
+        acts = running.answer("memory_journal", {}, curator)["rows"]
+        assert [row["actor"] for row in acts if row["action"] == "promote"] == ["curator"]
+        assert running.call("memory_promote", {"ids": [candidate]}, other).is_error
 
 
 @pytest.mark.line("D19")
@@ -311,13 +338,25 @@ def test_one_process_serves_and_watches(tmp_path: Path) -> None:
     home.configure("[mcp]\nraw_tools = true\n")
     secret = home.token("laptop")
     with serving(home, "--watch") as served:
-        from tests.daemon.running import eventually
-
         eventually(lambda: home.read("status")["turns"] > 0)
         assert served.answer("raw_rag_search", {"query": "upload"}, secret, "default")["passages"]
         status = home_daemon(home)
         assert (status["daemon"]["running"], status["daemon"]["heartbeat"]["pid"]) == (True, served.process.pid)
         assert served.end() == 0
+
+
+def test_without_a_daemon_the_server_makes_words_and_vectors_and_sweeps(tmp_path: Path) -> None:
+    home = home_in(tmp_path)
+    (home.store / "config.toml").write_text('[encoder]\nname = "hashing"\ndim = 32\n', encoding="utf-8")
+    secret = home.token("laptop")
+    told = {"content": "Remember: the release window is Tuesday.", "source": "tests", "role": "user"}
+    with serving(home) as served:
+        served.answer("memory_capture", told, secret, "proj")
+        room = Runtime.load(None, home.environment).in_space("proj")
+        eventually(lambda: bool(room.spaces.items()) and room.spaces.backlog() == 0)
+        assert served.end() == 0
+    with serving(home) as again:
+        eventually(lambda: recall(again, secret, "release window")["count"] == 1)
 
 
 def sample_home(folder: Path) -> dict[str, str]:

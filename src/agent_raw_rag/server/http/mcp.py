@@ -6,6 +6,7 @@ Space and token are read from the request of each single call. What is kept betw
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -50,13 +51,16 @@ def here() -> Here:
 class MemoryServer(HistoryServer):
     """An MCP server whose calls each say by their request who asks and in which space."""
 
-    def __init__(self, runtime: Runtime, witness: Witness, tools: list[Tool], instructions: str) -> None:
+    def __init__(
+        self, runtime: Runtime, witness: Witness, tools: list[Tool], instructions: str, wrote: Callable[[], None]
+    ) -> None:
         super().__init__(
             "raw-rag-memory", title="Raw RAG memory", version=__version__, instructions=instructions,
             log_level="WARNING", tools=tools, subscriptions=False,
         )  # fmt: skip
         self._runtime = runtime
         self._witness = witness
+        self._wrote = wrote
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[dict[str, Any], Any] | None = None
@@ -82,6 +86,8 @@ class MemoryServer(HistoryServer):
             return await super().call_tool(name, arguments, context)
         finally:
             _here.reset(token)
+            if TOOL_SCOPES.get(name) != "read":
+                self._wrote()
 
     def _refusal(self, name: str, visit: Visit) -> RawRagError | None:
         """Why a call is not made; None: it is. A tool that is not offered is unknown, whatever the token."""

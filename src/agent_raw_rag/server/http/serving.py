@@ -22,6 +22,7 @@ from agent_raw_rag.server.http.access import AccessLog
 from agent_raw_rag.server.http.names import served_hosts
 from agent_raw_rag.server.http.quiet import hush
 from agent_raw_rag.server.http.scribe import Scribe
+from agent_raw_rag.server.http.upkeep import Upkeep
 from agent_raw_rag.store import lock as locks
 
 if TYPE_CHECKING:
@@ -116,8 +117,18 @@ class HttpServing:
         self._held.callback(scribe.close)
         access = AccessLog(os.path.join(runtime.home, "log"))
         self._held.callback(access.close)
+        upkeep = Upkeep(runtime)
+        self._held.callback(upkeep.close)
+        upkeep.start()
         hosts = served_hosts(self._host, runtime.settings.http.allowed_hosts)
-        return build(runtime, server_of(runtime, scribe), hosts=hosts, admission=admission, witness=scribe, tell=access)
+        return build(
+            runtime,
+            server_of(runtime, scribe, upkeep.wrote),
+            hosts=hosts,
+            admission=admission,
+            witness=scribe,
+            tell=access,
+        )
 
     def _run(self, server: _Server, bound: socket.socket) -> None:
         try:
