@@ -51,6 +51,7 @@ TABLES = {
     "notes": "Statements that are kept on purpose: facts, decisions, preferences, tasks, lessons, rules.",
     "note_changes": "Which note changed, in order, for what is derived from notes to follow.",
     "candidates": "Statements that were proposed as notes, with the words they rest on.",
+    "unswept": "Turns that settled behind the sweep's cursor (`meta.swept`) and are still to be swept.",
     "journal": "Every write, decision, denial and act of administration, each chained to the one before.",
     "spaces": "The spaces that tokens open, in the store of the home folder only.",
     "tokens": "The tokens of the HTTP door, in the store of the home folder only. Their secrets are not kept.",
