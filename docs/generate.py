@@ -51,6 +51,7 @@ TABLES = {
     "notes": "Statements that are kept on purpose: facts, decisions, preferences, tasks, lessons, rules.",
     "note_changes": "Which note changed, in order, for what is derived from notes to follow.",
     "candidates": "Statements that were proposed as notes, with the words they rest on.",
+    "unswept": "Turns that settled behind the sweep's cursor (`meta.swept`) and are still to be swept.",
     "journal": "Every write, decision, denial and act of administration, each chained to the one before.",
     "spaces": "The spaces that tokens open, in the store of the home folder only.",
     "tokens": "The tokens of the HTTP door, in the store of the home folder only. Their secrets are not kept.",
@@ -453,6 +454,7 @@ def _wired(one: Wiring) -> str:
 def _variables() -> Iterable[tuple[str, str]]:
     from agent_raw_rag import config as module
     from agent_raw_rag.adapters.registry import adapters as rows
+    from agent_raw_rag.memory import legacy
 
     yield module.HOME_VARIABLE, "The home folder: store, indexes and configuration. Default `~/.agent-raw-rag`."
     yield module.CONFIG_VARIABLE, "The configuration file. A missing one is an error."
@@ -460,6 +462,8 @@ def _variables() -> Iterable[tuple[str, str]]:
     yield module.SPACE_VARIABLE, "The memory space that commands and the server on stdio work in. Default `default`."
     yield module.RULES_VARIABLES[0], "`0` or `1`; wins over `memory.rules_enabled`."
     yield module.RULES_VARIABLES[1], f"The same, where `{module.RULES_VARIABLES[0]}` is not set."
+    yield legacy.VARIABLES[0], "A token of `raw-rag serve` that opens every space to read and write. Blank: none."
+    yield legacy.VARIABLES[1], "The same; both may be set."
     yield (
         "RAW_RAG_LOG",
         "How much is logged: `DEBUG`, `INFO` (default of the daemon), `WARNING` (default of all else) or `ERROR`.",

@@ -53,7 +53,6 @@ def test_acts_stand_in_their_order_with_who_how_and_what(spoken: Spoken) -> None
         view(spoken).rows(limit=0)
 
 
-@pytest.mark.line("C14")
 @pytest.mark.parametrize("act", ["UPDATE journal SET actor = 'me'", "DELETE FROM journal"])
 def test_the_database_itself_refuses_to_change_the_journal(spoken: Spoken, act: str) -> None:
     connection = sqlite3.connect(spoken.home / "raw_rag.db", isolation_level=None)
@@ -81,7 +80,6 @@ EDITS = {
 }
 
 
-@pytest.mark.line("C14")
 @pytest.mark.parametrize(("edit", "broken"), EDITS.values(), ids=EDITS.keys())
 def test_an_edit_past_the_triggers_is_found_where_it_was_made(
     spoken: Spoken, edited: sqlite3.Connection, edit: str, broken: int

@@ -68,7 +68,6 @@ def test_the_same_proposal_is_one_candidate_and_promoting_twice_one_note(promoti
     )
 
 
-@pytest.mark.line("C7")
 @pytest.mark.parametrize("quote", ["release window is Wednesday", "window release", "..."])
 def test_a_quote_that_is_not_in_its_evidence_is_refused_and_nothing_written(
     spoken: Spoken, promotion: Promotion, event: str, quote: str
@@ -109,7 +108,6 @@ def test_a_statement_of_high_importance_may_be_its_quote(promotion: Promotion, e
     assert propose(promotion, event, statement="Release window IS tuesday", importance="high")
 
 
-@pytest.mark.line("C8")
 def test_evidence_of_another_space_is_not_found(spoken: Spoken, promotion: Promotion, event: str) -> None:
     elsewhere = spoken.runtime.in_space("elsewhere")
     elsewhere.memory.notes.save(Save("Anything at all", "tester"), AGENT)
@@ -134,7 +132,6 @@ def test_what_was_forgotten_is_no_evidence_neither_then_nor_later(
         promotion.promote([candidate], AGENT)
 
 
-@pytest.mark.line("C9")
 def test_an_exact_duplicate_is_merged_into_the_note_there_is(spoken: Spoken, promotion: Promotion, event: str) -> None:
     saved = spoken.runtime.memory.notes.save(Save(STATEMENT.upper(), "tester", kind="fact"), AGENT)
     promoted = promotion.promote([propose(promotion, event)], AGENT)
@@ -144,7 +141,6 @@ def test_an_exact_duplicate_is_merged_into_the_note_there_is(spoken: Spoken, pro
     assert spoken.runtime.memory.notes.history(saved.node_id).as_json()["count"] == 1
 
 
-@pytest.mark.line("C10")
 def test_what_contradicts_a_note_is_in_conflict_and_replaces_it_only_when_promoted_again(
     spoken: Spoken, promotion: Promotion
 ) -> None:
@@ -190,7 +186,6 @@ def test_a_proposed_rule_is_never_promoted_by_itself(spoken: Spoken, event: str)
     assert (rule.candidate.status, fact.candidate.status) == ("pending", "promoted")
 
 
-@pytest.mark.line("C12")
 def test_what_is_rejected_is_hidden_kept_and_can_come_back(spoken: Spoken, promotion: Promotion, event: str) -> None:
     candidate = propose(promotion, event)
     assert promotion.reject(candidate, "not true", AGENT).as_json()["status"] == "rejected"

@@ -74,7 +74,6 @@ def test_the_mode_says_what_becomes_a_note_by_itself(spoken: Spoken, mode: str, 
     assert len(active(spoken)) == notes
 
 
-@pytest.mark.line("C5")
 def test_a_second_sweep_makes_nothing_and_writes_no_journal(spoken: Spoken) -> None:
     spoken.say(f"{RELEASE}\n{PREFERS}")
     spoken.runtime.memory.promotion.sweep()
@@ -92,7 +91,6 @@ def test_only_people_and_events_are_listened_to(spoken: Spoken, role: Role) -> N
     assert candidates(spoken) == []
 
 
-@pytest.mark.line("C11")
 @pytest.mark.parametrize("mode", ["explicit", "all_valid"])
 def test_nothing_that_was_overheard_becomes_a_rule(spoken: Spoken, mode: str) -> None:
     spoken.options = f'[promotion]\nauto_promote = "{mode}"\n'
@@ -260,7 +258,6 @@ def test_what_is_said_again_after_its_note_was_retired_is_proposed_anew(spoken: 
     assert spoken.runtime.memory.promotion.sweep().promoted == 1
 
 
-@pytest.mark.line("C10")
 def test_a_sentence_that_contradicts_a_note_is_in_conflict_and_no_note(spoken: Spoken) -> None:
     spoken.say("Nothing of note is said here.")
     note = spoken.runtime.memory.notes.save(Save("deploy on Friday", "tester", kind="fact"), OWNER)
