@@ -1,4 +1,7 @@
-"""Memories -> as many as a token budget holds, in their order. Pure but for the counting, which is only done if it may matter."""
+"""Memories -> as many as a token budget holds, in their order. Pure but for the counting, which is only done if it may matter.
+
+A note is shown whole if there is room; of raw turns, which may be long, each gets a like share of what is left.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,15 @@ def fitted(memories: Sequence[Memory], budget: int, count: Callable[[str], int])
         return list(memories), 0
     kept: list[Memory] = []
     room = budget
-    for one in memories:
+    for place, one in enumerate(memories):
         size = count(one.text)
-        if size <= room:
+        share = room if one.layer == "atom" else max(LEAST_ROOM, room // (len(memories) - place))
+        if size <= min(share, room):
             kept.append(one)
             room -= size
         elif room >= LEAST_ROOM:
-            kept.append(_cut(one, room, count))
-            room = 0
+            kept.append(_cut(one, min(share, room), count))
+            room -= min(share, room)
     return kept, len(memories) - len(kept)
 
 

@@ -95,7 +95,7 @@ class Recall:
         notes = [_atom(one) for one in self._notes(ask, limit, degraded)]
         raw = [recalled_event(one) for one in self._raw(ask, limit - len(notes), degraded)]
         shown, left_out = fitted([*notes, *raw], self.options.budget_tokens, self.count)
-        return Recalled(shown, rendered(shown, self.mark(), left_out=left_out), degraded)
+        return Recalled(shown, rendered(shown, self.mark(), left_out=left_out), degraded, left_out)
 
     def _notes(self, ask: RecallAsk, limit: int, degraded: list[str]) -> list[Ranked]:
         if not self.store.exists():

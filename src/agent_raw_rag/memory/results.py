@@ -55,11 +55,14 @@ class Recalled:
     """The memories as text for a prompt, escaped and fenced; empty if there are none."""
     degraded: list[str] = field(default_factory=list)
     """Stages that could not be run, so that the order is the one of the stage before."""
+    left_out: int = 0
+    """How many more there were than the token budget holds."""
 
     def as_json(self) -> dict[str, Any]:
-        """JSON values only; ``degraded`` only where something was."""
+        """JSON values only; ``degraded`` and ``left_out`` only where something was."""
         content = {"memories": [asdict(one) for one in self.memories], "count": len(self.memories)}
-        return {**content, "rendered": self.rendered, **({"degraded": self.degraded} if self.degraded else {})}
+        lacking = {"degraded": self.degraded, "left_out": self.left_out}
+        return {**content, "rendered": self.rendered, **{name: value for name, value in lacking.items() if value}}
 
 
 @dataclass(frozen=True)

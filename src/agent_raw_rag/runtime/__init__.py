@@ -61,6 +61,7 @@ class Runtime(Parts):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._rooms = Rooms(self._in_space)
+        self._memory: Memory | None = None
 
     def in_space(self, slug: str) -> Runtime:
         """The runtime of a space: the same settings and models, and a store of its own. Only asked of the default space's.
@@ -94,12 +95,14 @@ class Runtime(Parts):
         store = self.settings.store.model_copy(update={"path": path})
         return Runtime(self.settings.model_copy(update={"store": store}), self.environment, slug, self.models)
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
         """What agents and people tell this space, and what it keeps of it."""
         from agent_raw_rag.runtime.memory import Memory
 
-        return Memory(self)
+        with self._loading:  # made once, by whichever thread comes first
+            self._memory = self._memory or Memory(self)
+            return self._memory
 
     @cached_property
     def tokens(self) -> Tokens:
