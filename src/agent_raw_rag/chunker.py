@@ -14,7 +14,7 @@ from agent_raw_rag.models import Chunk, CleanText, Role, Tokenizer
 
 SIZE = 256
 OVERLAP = 32
-_SPEAKER = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.TASK: "Task", Role.SUMMARY: "Summary"}
+_SPEAKER = {role: role.value.capitalize() for role in Role}
 
 
 @dataclass(frozen=True, slots=True)

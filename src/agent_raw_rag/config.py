@@ -19,7 +19,11 @@ from agent_raw_rag.errors import ConfigError
 HOME_VARIABLE = "RAW_RAG_HOME"
 CONFIG_VARIABLE = "RAW_RAG_CONFIG"
 STORE_VARIABLE = "RAW_RAG_DB_PATH"
+SPACE_VARIABLE = "RAW_RAG_SPACE"
+RULES_VARIABLES = ("RAW_RAG_RULES_ENABLED", "OCTOP_MEMORY_MCP_RULES_ENABLED")
+"""The first that is set says whether agents may save rules, whatever the file says."""
 
+_SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -232,6 +236,26 @@ class DaemonSettings(_Section):
     on_battery: bool = Field(False, description="Make vectors on battery too.")
 
 
+class MemorySettings(_Section):
+    """What agents save and recall."""
+
+    rules_enabled: bool = Field(
+        True, description="Let agents save and change notes: `memory_save` and `memory_update`. Off: neither is there."
+    )
+    include_raw: bool = Field(
+        False, description="Recall raw turns after the notes, where a caller does not say whether it wants them."
+    )
+    near_duplicate: Share = Field(
+        0.85, description="Share of common words from which two notes count as one when they are recalled."
+    )
+    budget_tokens: Annotated[int, Field(ge=100, le=100_000)] = Field(
+        1500, description="Tokens of all that is recalled at once."
+    )
+    rerank: bool = Field(
+        False, description="Let the reranker order what is recalled: rules and the rest, each among themselves."
+    )
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -242,6 +266,7 @@ class Settings(_Section):
     encoder: EncoderSettings = EncoderSettings()
     reranker: RerankerSettings = RerankerSettings()
     daemon: DaemonSettings = DaemonSettings()
+    memory: MemorySettings = MemorySettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")
     file: str | None = Field(None, description="The file these settings came from.")
@@ -264,6 +289,9 @@ def load(path: str | None, environment: Mapping[str, str], agents: Callable[[], 
     _check_agents(values, agents, file)
     if environment.get(STORE_VARIABLE):
         values = {**values, "store": {**_table(values, "store"), "path": environment[STORE_VARIABLE]}}
+    rules = _switch(environment, RULES_VARIABLES)
+    if rules is not None:
+        values = {**values, "memory": {**_table(values, "memory"), "rules_enabled": rules}}
     for reserved in ("home", "file"):
         if reserved in values:
             raise ConfigError(
@@ -288,6 +316,17 @@ def _read(file: str) -> dict[str, Any]:
 def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     table = values.get(name, {})
     return table if isinstance(table, dict) else {}
+
+
+def _switch(environment: Mapping[str, str], names: tuple[str, ...]) -> bool | None:
+    """What the first of these variables that is set says; None: none is."""
+    name = next((name for name in names if environment.get(name, "").strip()), None)
+    if name is None:
+        return None
+    said = environment[name].strip().lower()
+    if said not in _SWITCH:
+        raise ConfigError(f"${name} is {said[:80]!r}.", hint="Say 1 or 0.")
+    return _SWITCH[said]
 
 
 def _check_agents(values: Mapping[str, Any], agents: Callable[[], tuple[str, ...]], file: str) -> None:

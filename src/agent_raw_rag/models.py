@@ -26,6 +26,10 @@ class Role(StrEnum):
     """The order another agent gave: the first message of a sub-agent. Never a human."""
     SUMMARY = "summary"
     """A compaction or branch summary that the agent's harness wrote."""
+    EVENT = "event"
+    """Something that happened, as a caller of a memory door told it. Nobody in particular says it."""
+    TOOL = "tool"
+    """What a tool gave, as a caller of a memory door told it. Logs have none: there a call is one line of its turn."""
 
 
 class Shape(StrEnum):

@@ -52,7 +52,9 @@ Branch = Annotated[
 ]
 Role = Annotated[
     str | None,
-    typer.Option("--role", metavar="ROLE", help="user, assistant, task or summary.", rich_help_panel=FILTERS),
+    typer.Option(
+        "--role", metavar="ROLE", help="user, assistant, task, summary, event or tool.", rich_help_panel=FILTERS
+    ),
 ]
 Session = Annotated[
     str | None,

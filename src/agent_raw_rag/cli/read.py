@@ -12,7 +12,14 @@ from agent_raw_rag.errors import NotFoundError
 if TYPE_CHECKING:
     from agent_raw_rag.search.browse import ReadTurn, SessionItem
 
-_STYLES = {"user": "green", "assistant": "cyan", "task": "magenta", "summary": "yellow"}
+_STYLES = {
+    "user": "green",
+    "assistant": "cyan",
+    "task": "magenta",
+    "summary": "yellow",
+    "event": "blue",
+    "tool": "blue",
+}
 
 
 def recent(

@@ -15,11 +15,18 @@ CleanLabel = Callable[[str], CleanText]
 class Changes:
     """The sessions of one batch, each loaded once and saved once.
 
-    ``whole``: the source was read whole. ``gone``: sources whose files no longer exist.
+    ``source_id``: None: what a caller of a memory door says. ``whole``: the source was read whole. ``gone``: sources whose
+    files no longer exist.
     """
 
     def __init__(
-        self, writer: Writer, agent: str, source_id: int, *, whole: bool = False, gone: frozenset[int] = frozenset()
+        self,
+        writer: Writer,
+        agent: str,
+        source_id: int | None,
+        *,
+        whole: bool = False,
+        gone: frozenset[int] = frozenset(),
     ) -> None:
         self.writer = writer
         self.agent = agent
@@ -53,7 +60,7 @@ class Changes:
 
     def is_better_than(self, source_id: int | None) -> bool:
         """Whether this source, which was read whole, is a better copy than another one of the same session."""
-        if not self.whole or source_id is None or source_id == self.source_id:
+        if not self.whole or self.source_id is None or source_id is None or source_id == self.source_id:
             return False
         for number in (self.source_id, source_id):
             self._preferences.setdefault(number, self.writer.preference_of(number))

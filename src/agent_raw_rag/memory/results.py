@@ -40,7 +40,8 @@ class Memory:
     topic: str | None
     source: str
     author: str | None
-    score: float
+    score: float | None
+    """From 0 to 1; None: raw turns have none that could be compared."""
     evidence: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
 
@@ -153,6 +154,8 @@ class NoteItem:
     statement: str
     topic: str | None
     source: str
+    author: str | None
+    """Who wrote it down: a token's label, ``owner``, ``sweep``."""
     importance: str
     confidence: float
     evidence: list[str]

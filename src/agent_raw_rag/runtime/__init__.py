@@ -7,58 +7,40 @@ handshake or ``--help`` pays for none of it.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
-from agent_raw_rag.errors import ConfigError, UsageError
+from agent_raw_rag.errors import UsageError
 from agent_raw_rag.models import Ask, ProjectItem
 from agent_raw_rag.runtime.expected import expected
-from agent_raw_rag.runtime.models import Models
+from agent_raw_rag.runtime.parts import Parts
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
-from agent_raw_rag.runtime.sharing import Sharing
-from agent_raw_rag.runtime.spaces import VectorSpaces
+from agent_raw_rag.runtime.rooms import Rooms
+from agent_raw_rag.store.homes import DEFAULT_SPACE, space_path
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from agent_raw_rag.adapters.base import Adapter, Root
-    from agent_raw_rag.config import SearchSettings, Settings
-    from agent_raw_rag.encode.base import Encoder
     from agent_raw_rag.ingest.forget import Forgotten
-    from agent_raw_rag.ingest.run import IngestOptions, IngestReport, Note
-    from agent_raw_rag.models import Tokenizer
-    from agent_raw_rag.search.browse import Browser, SessionItem, TurnsResult
-    from agent_raw_rag.search.funnel import Funnel
+    from agent_raw_rag.ingest.run import IngestReport, Note
+    from agent_raw_rag.runtime.memory import Memory
+    from agent_raw_rag.search.browse import SessionItem, TurnsResult
     from agent_raw_rag.search.result import SearchResult
     from agent_raw_rag.search.status import StatusReport
     from agent_raw_rag.store.connection import Connection
-    from agent_raw_rag.store.reader import Reader, Scope
+    from agent_raw_rag.store.reader import Scope
     from agent_raw_rag.store.rows import SessionRow
-    from agent_raw_rag.store.spaces import SpaceRow
 
 ALL_PROJECTS = "*"
 __all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime", "expected"]
 
 
 @dataclass
-class Runtime:
+class Runtime(Parts):
     """One process's view of one store. Safe to use from several threads."""
-
-    settings: Settings
-    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    models: Models = field(init=False, repr=False)
-    """Encoders and rerankers, as the settings and the store's spaces mean them."""
-    spaces: VectorSpaces = field(init=False, repr=False)
-    """The vector spaces of the store: filling, listing, dropping them, and the encoder of the one that is searched."""
-    _funnel: Funnel | None = field(default=None, init=False, repr=False)
-    _local: threading.local = field(default_factory=threading.local, repr=False)
-    _loading: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @classmethod
     def load(cls, config: str | None = None, environment: Mapping[str, str] | None = None) -> Runtime:
@@ -73,57 +55,28 @@ class Runtime:
         return cls(load(config, env, _agent_names), env)
 
     def __post_init__(self) -> None:
-        # At once: two threads that made them at first use would each load a model (since 3.12 cached_property has no lock).
-        self.models = Models(self.settings, self.environment, Sharing(self.home))
-        self.spaces = VectorSpaces(self.home, self.settings, self.models, lambda: self.reader)
+        super().__post_init__()
+        self._rooms = Rooms(self._in_space)
 
-    # ------------------------------------------------------------ parts, made at first use
-
-    @cached_property
-    def tokenizer(self) -> Tokenizer:
-        """cl100k_base from the package's own data."""
-        from agent_raw_rag.encode.tokens import tokenizer
-
-        return tokenizer()
-
-    @property
-    def reader(self) -> Reader:
-        """The reading side of the store, one connection a thread.
+    def in_space(self, slug: str) -> Runtime:
+        """The runtime of a space: the same settings and models, and a store of its own. Only asked of the default space's.
 
         Raises:
-            StoreError: there is no store yet.
+            BadArgumentError: no space can have this name. Whether there is one of it is not looked at.
         """
-        from agent_raw_rag.store.connection import connect
-        from agent_raw_rag.store.reader import Reader
+        return self if slug == DEFAULT_SPACE else self._rooms.of(slug)
 
-        reader: Reader | None = getattr(self._local, "reader", None)
-        if reader is None:
-            reader = Reader(connect(self.settings.store_path(), write=False))
-            self._local.reader = reader
-        return reader
+    def _in_space(self, slug: str) -> Runtime:
+        path = space_path(self.settings.store_path(), slug)
+        store = self.settings.store.model_copy(update={"path": path})
+        return Runtime(self.settings.model_copy(update={"store": store}), self.environment, slug, self.models)
 
-    @property
-    def home(self) -> str:
-        """The folder of the store and of everything derived from it."""
-        return os.path.dirname(self.settings.store_path())
+    @cached_property
+    def memory(self) -> Memory:
+        """What agents and people tell this space, and what it keeps of it."""
+        from agent_raw_rag.runtime.memory import Memory
 
-    def agents(self) -> dict[str, tuple[Adapter, tuple[Root, ...]]]:
-        """The enabled agents, with the folders their logs are looked for in."""
-        from agent_raw_rag.adapters.registry import adapters
-        from agent_raw_rag.config import SourceSettings
-
-        home = self.environment.get("HOME") or os.path.expanduser("~")
-        found: dict[str, tuple[Adapter, tuple[Root, ...]]] = {}
-        for name, row in adapters().items():
-            source = self.settings.sources.get(name, SourceSettings())
-            if not source.enabled:
-                continue
-            folders = [os.path.abspath(os.path.expanduser(folder)) for folder in source.folders]
-            if folders and row.folder is None:
-                raise ConfigError(f"sources.{name}.folders: the logs of {row.title} cannot be moved.")
-            roots = tuple(root for folder in folders if row.folder for root in row.folder(folder))
-            found[name] = (row, roots or row.roots(self.environment, home))
-        return found
+        return Memory(self)
 
     # ------------------------------------------------------------ writing
 
@@ -179,29 +132,6 @@ class Runtime:
         scope = self.scope(ask)
         family = (number for session in scope.sessions for number in with_sub_agents(self.reader, session))
         return replace(scope, sessions=tuple(family))
-
-    def _chosen(self, agents: list[str] | None) -> dict[str, tuple[Adapter, tuple[Root, ...]]]:
-        from agent_raw_rag.adapters.registry import adapter
-
-        enabled = self.agents()
-        for name in agents or ():
-            adapter(name)  # an unknown name is an error that lists the known ones
-            if name not in enabled:
-                raise UsageError(f"Agent {name!r} is switched off.", hint=f"Set sources.{name}.enabled = true.")
-        return {name: enabled[name] for name in (agents or enabled)}
-
-    @cached_property
-    def ingest_options(self) -> IngestOptions:
-        """What the settings say about ingest."""
-        from agent_raw_rag.chunker import Windows
-        from agent_raw_rag.ingest.run import IngestOptions
-        from agent_raw_rag.sanitize import Options
-
-        keep, windows = self.settings.sanitize, self.settings.chunks
-        return IngestOptions(
-            Options(redact=keep.redact, error_tail_lines=keep.error_tail_lines),
-            Windows(windows.size, windows.overlap),
-        )
 
     @contextmanager
     def _writing(self, wait_seconds: float, purpose: str) -> Iterator[Connection]:
@@ -306,20 +236,6 @@ class Runtime:
         rows = self.reader.connection.execute("PRAGMA quick_check").fetchall()
         return [] if [row[0] for row in rows] == ["ok"] else [str(row[0]) for row in rows]
 
-    @property
-    def browser(self) -> Browser:
-        """The reading use cases."""
-        from agent_raw_rag.search.browse import Browser
-
-        return Browser(self.reader, self.zone)
-
-    @property
-    def zone(self) -> tzinfo:
-        """The user's time zone."""
-        from agent_raw_rag.search.zone import SYSTEM_ZONE
-
-        return SYSTEM_ZONE
-
     def scope(self, ask: Ask) -> Scope:
         """The part of the store that a caller's filters mean.
 
@@ -356,30 +272,6 @@ class Runtime:
         row = self.reader.session(session)
         path = self.reader.source_path(row.source_id)
         return needed(reopening(row.agent, row.native, row.cwd, row.parent_kind, path), row)
-
-    @property
-    def funnel(self) -> Funnel:
-        """The ranking stages over this store, made once."""
-        with self._loading:
-            if self._funnel is None:
-                search, encoder = self.settings.search, self.spaces.encoder
-                self._funnel = self.funnel_over(self.home, lambda: self.reader, search, encoder)
-            return self._funnel
-
-    def funnel_over(
-        self, home: str, reader: Callable[[], Reader], search: SearchSettings, encoder: Callable[[], Encoder | None]
-    ) -> Funnel:
-        """The ranking stages over any store, with other search settings and this runtime's models: for measuring."""
-        from agent_raw_rag.search.funnel import Funnel
-
-        return Funnel(home, reader, encoder, search, lambda: self.models.reranker(self._searched_space()))
-
-    def _searched_space(self) -> SpaceRow | None:
-        """The space that is searched; None: none yet, or there is no store."""
-        return self.spaces.active() if os.path.exists(self.settings.store_path()) else None
-
-    def _indexed_up_to(self) -> int:
-        return self.funnel.words.index(self.reader).high_water
 
 
 def _agent_names() -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_raw_rag.models import Role
 from agent_raw_rag.store.rows import ShownTurn
 
 HEAD_SHARE = 0.2
@@ -15,7 +16,7 @@ LINE_TOKENS = 28
 """What a line's number, speaker and time cost beside its text."""
 MARK_TOKENS = 12
 """What saying that something was left out costs."""
-_SPEAKER = {"user": "User", "assistant": "Assistant", "task": "Task", "summary": "Summary"}
+_SPEAKER = {role.value: role.value.capitalize() for role in Role}
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_I
 After = Annotated[Words, Field(description="2026-11-30, an instant, yesterday, 7d, last week")]
 Before = Annotated[Words, Field(description="Likewise; inclusive")]
 Branch = Annotated[Words, Field(description="Git branch")]
-Role = Annotated[Words, Field(description="user, assistant, task or summary")]
+Role = Annotated[Words, Field(description="user, assistant, task, summary, event or tool")]
 Session = Annotated[Words, Field(description="Session id")]
 TopK = Annotated[Number, Field(description="Passages at most, 1-100; default 15")]
 Budget = Annotated[Number, Field(description="Token budget of the answer; default 6000")]

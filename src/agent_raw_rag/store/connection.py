@@ -99,6 +99,8 @@ def _opened(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     connection.execute("PRAGMA foreign_keys = ON")
+    # So that INSERT OR REPLACE meets the triggers that refuse a deletion: see m003_memory.
+    connection.execute("PRAGMA recursive_triggers = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -8000")
     connection.row_factory = sqlite3.Row
@@ -106,6 +108,20 @@ def _opened(path: str) -> sqlite3.Connection:
         connection.close()
         raise StoreError(f"The store {path} was made by a newer version of this program.", hint="Update this one.")
     return connection
+
+
+def is_current(path: str) -> bool:
+    """Whether a store is there, with the newest schema that this program knows. Changes nothing."""
+    if not os.path.exists(path) or not os.path.getsize(path):
+        return False
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        return not pending(connection)
+    except sqlite3.DatabaseError:
+        return False  # whoever opens it for good says what is wrong
+    finally:
+        connection.close()
 
 
 @contextmanager

@@ -139,6 +139,7 @@ CREATE TABLE captured (
   author TEXT,
   partial INTEGER NOT NULL DEFAULT 0
 )""",
+    "CREATE INDEX captured_source ON captured (source)",
     """
 CREATE TABLE notes (
   id TEXT PRIMARY KEY,
@@ -147,6 +148,7 @@ CREATE TABLE notes (
   statement_hash BLOB NOT NULL,
   topic TEXT,
   source TEXT NOT NULL,
+  author TEXT,
   importance TEXT NOT NULL DEFAULT 'medium',
   confidence REAL NOT NULL DEFAULT 1.0,
   evidence TEXT NOT NULL DEFAULT '[]',
@@ -224,6 +226,54 @@ CREATE TABLE tokens (
 )
 
 
+_REWRITING = "EXISTS (SELECT 1 FROM meta WHERE key = 'rewriting')"
+"""Whether the writer takes a log's word for what a settled turn says: ``Writer`` sets this row, and removes it, inside the
+transaction that does."""
+
+APPEND_ONLY = (
+    # An id that is taken: INSERT OR REPLACE would delete the row, past every other trigger on some connections.
+    """
+CREATE TRIGGER turns_no_replace BEFORE INSERT ON turns WHEN EXISTS (SELECT 1 FROM turns WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'append-only: a turn cannot be replaced'); END""",
+    """
+CREATE TRIGGER turns_same_turn BEFORE UPDATE OF id, session_id, key ON turns
+WHEN NEW.id IS NOT OLD.id OR NEW.session_id IS NOT OLD.session_id OR NEW.key IS NOT OLD.key
+BEGIN SELECT RAISE(ABORT, 'append-only: a turn keeps its identity'); END""",
+    """
+CREATE TRIGGER turns_stay_forgotten BEFORE UPDATE OF status, text ON turns
+WHEN OLD.status = 2 AND (NEW.status <> 2 OR NEW.text <> '')
+BEGIN SELECT RAISE(ABORT, 'append-only: what was forgotten does not come back'); END""",
+    # A settled turn may become a copy or be forgotten, and loses its text. Anything else is a log's to say.
+    f"""
+CREATE TRIGGER turns_no_update BEFORE UPDATE OF role, time, text, text_hash, status, open ON turns
+WHEN OLD.open = 0
+ AND (NEW.text IS NOT OLD.text OR NEW.text_hash IS NOT OLD.text_hash OR NEW.role IS NOT OLD.role
+      OR NEW.time IS NOT OLD.time OR NEW.status IS NOT OLD.status OR NEW.open IS NOT OLD.open)
+ AND NOT (NEW.status IN (1, 2) AND NEW.status >= OLD.status AND NEW.text = '' AND NEW.role IS OLD.role
+          AND NEW.time IS OLD.time AND NEW.open = 0 AND (NEW.status = 2 OR NEW.text_hash IS OLD.text_hash))
+ AND NOT {_REWRITING}
+BEGIN SELECT RAISE(ABORT, 'append-only: what was said cannot be changed'); END""",
+    f"""
+CREATE TRIGGER turns_no_delete BEFORE DELETE ON turns WHEN OLD.status = 2 OR NOT {_REWRITING}
+BEGIN SELECT RAISE(ABORT, 'append-only: a turn cannot be deleted, only forgotten'); END""",
+    """
+CREATE TRIGGER captured_no_update BEFORE UPDATE OF turn_id, source ON captured
+BEGIN SELECT RAISE(ABORT, 'append-only: where a turn came from cannot be changed'); END""",
+    """
+CREATE TRIGGER captured_no_delete BEFORE DELETE ON captured
+BEGIN SELECT RAISE(ABORT, 'append-only: where a turn came from cannot be deleted'); END""",
+    """
+CREATE TRIGGER journal_no_replace BEFORE INSERT ON journal WHEN EXISTS (SELECT 1 FROM journal WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'append-only: the journal cannot be changed'); END""",
+    """
+CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
+BEGIN SELECT RAISE(ABORT, 'append-only: the journal cannot be changed'); END""",
+    """
+CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
+BEGIN SELECT RAISE(ABORT, 'append-only: the journal cannot be changed'); END""",
+)
+
+
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
     return not applied(connection) >= set(NAMES)
@@ -273,8 +323,9 @@ def m002_vector_spaces(db: Database) -> None:
 
 
 def m003_memory(db: Database) -> None:
-    """What agents and people write themselves: captured turns, notes, candidates, the journal, spaces and tokens."""
-    for statement in SCHEMA_3:
+    """What agents and people write themselves: captured turns, notes, candidates, the journal, spaces and tokens.
+    From here on the database itself refuses to change what was said."""
+    for statement in (*SCHEMA_3, *APPEND_ONLY):
         db.execute(statement)
 
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from agent_raw_rag.models import Millis, Role
 
-ROLE_BITS = {Role.USER: 1, Role.ASSISTANT: 2, Role.TASK: 4, Role.SUMMARY: 8}
+ROLE_BITS = {Role.USER: 1, Role.ASSISTANT: 2, Role.TASK: 4, Role.SUMMARY: 8, Role.EVENT: 16, Role.TOOL: 32}
 """A chunk's roles as a bit mask."""
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 
 from agent_raw_rag.models import Chunk, CleanTurn, Millis, Role
@@ -87,7 +88,7 @@ class Writer:
         )
         return [_turn_row(row) for row in rows]
 
-    def insert_turn(self, session: SessionRow, turn: CleanTurn, source_id: int, status: Status) -> TurnRow:
+    def insert_turn(self, session: SessionRow, turn: CleanTurn, source_id: int | None, status: Status) -> TurnRow:
         """Append a turn to its session. ``session``'s counters are moved on; save it at the end of the batch."""
         session.turns += 1
         session.exchange += turn.role in (Role.USER, Role.TASK)
@@ -111,9 +112,13 @@ class Writer:
         row.id = cursor.lastrowid or 0
         return row
 
-    def update_turn(self, row: TurnRow, turn: CleanTurn, source_id: int) -> None:
+    def update_turn(self, row: TurnRow, turn: CleanTurn, source_id: int | None) -> None:
         """Replace what a turn says and where it stands. Its number, status and token range stay."""
         live = row.status is Status.LIVE
+        with self._rewriting(needed=not row.open):
+            self._update_turn(row, turn, source_id, live=live)
+
+    def _update_turn(self, row: TurnRow, turn: CleanTurn, source_id: int | None, *, live: bool) -> None:
         self.connection.execute(
             """UPDATE turns SET role = ?, text = ?, text_hash = ?, open = ?, time = ?, source_id = ?, start = ?, end = ?,
                  record_ids = ?, trail = ?, redactions = ? WHERE id = ?""",
@@ -124,7 +129,7 @@ class Writer:
             ),
         )  # fmt: skip
 
-    def move_turn(self, turn_id: int, source_id: int, start: int, end: int) -> None:
+    def move_turn(self, turn_id: int, source_id: int | None, start: int, end: int) -> None:
         """Say that a turn now stands elsewhere (its file was rewritten or renamed)."""
         self.connection.execute(
             "UPDATE turns SET source_id = ?, start = ?, end = ? WHERE id = ?", (source_id, start, end, turn_id)
@@ -183,10 +188,20 @@ class Writer:
         sessions = [row[0] for row in rows]
         condition = f"source_id = ? AND start IS NULL AND end = {MARKED}"
         if delete:
-            self.connection.execute(f"DELETE FROM turns WHERE {condition}", (source_id,))
+            with self._rewriting():
+                self.connection.execute(f"DELETE FROM turns WHERE {condition} AND status <> 2", (source_id,))
         else:
             self.connection.execute(f"UPDATE turns SET end = NULL WHERE {condition}", (source_id,))
         return sessions
+
+    @contextmanager
+    def _rewriting(self, *, needed: bool = True) -> Iterator[None]:
+        """Have the database take a log's word for what a settled turn says, for the statements inside: see ``APPEND_ONLY``."""
+        if needed:
+            self.connection.execute("INSERT OR IGNORE INTO meta (key, value) VALUES ('rewriting', '1')")
+        yield
+        if needed:
+            self.connection.execute("DELETE FROM meta WHERE key = 'rewriting'")
 
     # ------------------------------------------------------------ the token stream and its chunks
 

@@ -1,0 +1,142 @@
+"""The active notes of one space in memory, by their words. Derived: it follows the store's changes of notes.
+
+Ranking takes no lock: lists only grow while they are read, a note that went leaves an empty slot, and a rebuilt index takes the
+place of the old one whole.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent_raw_rag.lexical.queries import query_terms
+from agent_raw_rag.memory.statements import statement_terms
+from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows
+
+LEAST_NOTES = 100
+"""A store of fewer counts as one of so many: in a store of three notes no word is rare."""
+MOST_VISITED = 20_000
+"""Places of terms that are looked at for a query, the rare terms' first: what bounds the time of a long one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A note with its terms."""
+
+    note: NoteRow
+    terms: frozenset[str]
+    told: int
+    """How many of its terms a query could ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A note that shares terms with a query."""
+
+    entry: Entry
+    lexical: float
+    """From 0 to 1: how much of the query, by the terms' rarity, the note holds, and how much of the note was asked for."""
+
+
+@dataclass
+class _Words:
+    entries: list[Entry | None] = field(default_factory=list)
+    place: dict[str, int] = field(default_factory=dict)
+    """Note id -> its slot."""
+    postings: dict[str, list[int]] = field(default_factory=dict)
+
+    def put(self, entry: Entry) -> None:
+        slot, before = len(self.entries), self.place.get(entry.note.id)
+        self.entries.append(entry)  # before any posting names it
+        self.place[entry.note.id] = slot
+        for term in entry.terms:
+            self.postings.setdefault(term, []).append(slot)
+        if before is not None:
+            self.entries[before] = None
+
+    def drop(self, note: str) -> None:
+        slot = self.place.pop(note, None)
+        if slot is not None:
+            self.entries[slot] = None
+
+
+class NoteIndex:
+    """Query terms -> notes. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._words = _Words()
+        self._store: tuple[str, int] | None = None
+        self._sequence = 0
+        self._following = threading.Lock()
+
+    def follow(self, rows: NoteRows) -> None:
+        """Take in what changed in the store."""
+        if (rows.store_id(), rows.sequence()) == (self._store, self._sequence):
+            return
+        with self._following:
+            store, sequence = rows.store_id(), rows.sequence()
+            if store != self._store or sequence < self._sequence or self._is_worn():
+                self._rebuild(rows)
+            else:
+                self._catch_up(rows)
+            self._store, self._sequence = store, sequence
+
+    def matches(self, query: str) -> list[Match]:
+        """The notes that share a term with a query, in no order. Empty too if the query holds nothing to look for."""
+        words = self._words
+        asked = {term.text: self._rarity(words, term.text) for term in query_terms(query)}
+        whole = sum(asked.values())
+        held, shared = _held(words, asked)
+        found = ((words.entries[slot], weight / whole, shared[slot]) for slot, weight in held.items())
+        return [
+            Match(entry, (part + min(1.0, count / max(1, entry.told))) / 2)
+            for entry, part, count in found
+            if entry is not None
+        ]
+
+    def _rarity(self, words: _Words, term: str) -> float:
+        total, having = max(LEAST_NOTES, len(words.place)), len(words.postings.get(term, ()))
+        return math.log(1 + (max(total, having) - having + 0.5) / (having + 0.5))
+
+    def _is_worn(self) -> bool:
+        slots, live = len(self._words.entries), len(self._words.place)
+        return slots > 1000 and slots > 2 * live
+
+    def _rebuild(self, rows: NoteRows) -> None:
+        made = _Words()
+        for row in rows.active():
+            made.put(_entry(row))
+        self._words = made
+
+    def _catch_up(self, rows: NoteRows) -> None:
+        changed = rows.changed_after(self._sequence)
+        active = [row for row in rows.of_ids(changed) if row.status == ACTIVE]
+        for row in active:
+            self._words.put(_entry(row))
+        for note in set(changed).difference(row.id for row in active):
+            self._words.drop(note)
+
+
+def _entry(row: NoteRow) -> Entry:
+    own = statement_terms(row.statement)
+    topic = statement_terms(row.topic) if row.topic else frozenset()
+    return Entry(row, own | topic, len(query_terms(row.statement)))
+
+
+def _held(words: _Words, asked: dict[str, float]) -> tuple[dict[int, float], Counter[int]]:
+    """(slot -> the weight of the asked terms that it holds, slot -> their number)."""
+    held: dict[int, float] = {}
+    shared: Counter[int] = Counter()
+    visited = 0
+    for term, weight in sorted(asked.items(), key=lambda pair: -pair[1]):
+        slots: Sequence[int] = words.postings.get(term, ())
+        if visited and visited + len(slots) > MOST_VISITED:
+            break
+        visited += len(slots)
+        for slot in slots:
+            held[slot] = held.get(slot, 0.0) + weight
+        shared.update(slots)
+    return held, shared

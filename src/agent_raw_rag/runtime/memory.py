@@ -1,0 +1,96 @@
+"""The memory of one space, as the hosts use it: what is captured, kept, proposed and written down about it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from agent_raw_rag.store.homes import file_number
+
+if TYPE_CHECKING:
+    from agent_raw_rag.memory.base import SpaceStore
+    from agent_raw_rag.memory.journal import JournalView
+    from agent_raw_rag.memory.notes import Notes
+    from agent_raw_rag.memory.promotion import Promotion
+    from agent_raw_rag.memory.recall import Scorer
+    from agent_raw_rag.runtime.parts import Parts
+    from agent_raw_rag.store.connection import Connection
+
+
+@dataclass
+class Memory:
+    """The memory of one space. Safe to use from several threads. Each part is made at first use, and holds no state."""
+
+    parts: Parts
+    _local: threading.local = field(default_factory=threading.local, repr=False)
+
+    @cached_property
+    def store(self) -> SpaceStore:
+        """What every part stands on."""
+        from agent_raw_rag.memory.base import SpaceStore
+
+        return SpaceStore(
+            space=self.parts.space, home=self.parts.home, read=lambda: self.parts.reader, write=self._write,
+            exists=lambda: os.path.exists(self.parts.settings.store_path()), now=lambda: time.time_ns() // 1_000_000,
+        )  # fmt: skip
+
+    @cached_property
+    def notes(self) -> Notes:
+        """What is kept on purpose: rules, facts, decisions; and recalling it."""
+        from agent_raw_rag.memory.notes import Notes
+        from agent_raw_rag.memory.recall import Recall, RecallOptions
+        from agent_raw_rag.memory.taken import Taker
+
+        settings = self.parts.settings.memory
+        recalling = Recall(
+            self.store, RecallOptions(settings.near_duplicate, settings.budget_tokens),
+            count=lambda text: len(self.parts.tokenizer.encode(text)),
+            reranker=self._scorer if settings.rerank else lambda: None,
+        )  # fmt: skip
+        return Notes(self.store, recalling, Taker(redacting=self.parts.settings.sanitize.redact))
+
+    @cached_property
+    def promotion(self) -> Promotion:
+        """From raw turns to notes: sweep, proposals, candidates, decisions."""
+        from agent_raw_rag.memory.promotion import Promotion
+
+        return Promotion(self.store)
+
+    @cached_property
+    def journal(self) -> JournalView:
+        """Who did what."""
+        from agent_raw_rag.memory.journal import JournalView
+
+        return JournalView(self.store)
+
+    def _scorer(self) -> Scorer | None:
+        """The reranker of the settings, if it reads a text by itself: late interaction needs the vectors of chunks."""
+        from agent_raw_rag.memory.recall import Scorer
+
+        made = self.parts.reranker()
+        return made if isinstance(made, Scorer) else None
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        from agent_raw_rag.store.durable import durable_transaction
+
+        with durable_transaction(self._connection()) as connection:
+            yield connection
+
+    def _connection(self) -> Connection:
+        """This thread's durable connection, made anew where another file took the store's place: a backup was put back."""
+        from agent_raw_rag.store.durable import connect_durable
+
+        path = self.parts.settings.store_path()
+        kept: tuple[int, Connection] | None = getattr(self._local, "kept", None)
+        if kept is None or kept[0] != file_number(path):
+            connection = connect_durable(path)
+            kept = (file_number(path), connection)
+            self._local.kept = kept
+        return kept[1]

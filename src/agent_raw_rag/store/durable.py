@@ -1,0 +1,75 @@
+"""Writes that are acknowledged: from any process, while others write, and on the disk before the caller is told.
+
+Such a write takes SQLite's own lock for an instant and not the ``writer`` lock, which a first ingest may hold for minutes.
+What is derived from the store follows from the backlogs that every writer leaves.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from agent_raw_rag.errors import StoreBusyError, StoreError
+from agent_raw_rag.store.connection import connect, is_current
+from agent_raw_rag.store.lock import WRITER, lock
+
+WAIT_SECONDS = 60.0
+"""How long a write waits for others: emptying the store's free pages after a forgetting takes that long in a large one."""
+_LOOK_SECONDS = 0.2
+
+
+def connect_durable(path: str) -> sqlite3.Connection:
+    """A connection whose commits survive a power cut. Makes the store where there is none.
+
+    Raises:
+        StoreError: as ``connect``.
+        StoreBusyError: another process is bringing the store's schema up, and does not come to an end.
+    """
+    if not is_current(path):
+        _bring_up(path)
+    connection = connect(path, write=True)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA busy_timeout = {int(WAIT_SECONDS * 1000)}")
+    return connection
+
+
+def _bring_up(path: str) -> None:
+    """Make the store or migrate it, one process at a time: whoever holds the writer's lock may be doing just that."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not is_current(path):
+        try:
+            with lock(os.path.dirname(path), WRITER, wait_seconds=_LOOK_SECONDS, purpose="make the store"):
+                connect(path, write=True).close()
+                return
+        except StoreBusyError:
+            if time.monotonic() >= deadline:
+                raise
+
+
+@contextmanager
+def durable_transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """All or nothing, and on the disk when it returns.
+
+    Raises:
+        StoreBusyError: others held the store for longer than ``WAIT_SECONDS``.
+        StoreError: it could not be written: the disk is full, the file is damaged.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error):
+            raise _told(error) from error
+        raise
+
+
+def _told(error: sqlite3.Error) -> StoreError:
+    if isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error)):
+        return StoreBusyError("Another process is writing to the store.", hint="Try again when it is done.")
+    return StoreError(f"Nothing was written to the store: {error}.", hint="Check disk space and the file's owner.")

@@ -1,0 +1,163 @@
+"""Notes as rows: what is kept on purpose, what it replaced and what replaced it. The caller holds the transaction.
+
+Each change of a row leaves its id in ``note_changes`` (a trigger does), so that what is derived from notes follows them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+
+from agent_raw_rag.models import CleanText, Millis
+
+ACTIVE, SUPERSEDED, DEPRECATED = "active", "superseded", "deprecated"
+_SLICE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note."""
+
+    id: str
+    kind: str
+    statement: CleanText
+    statement_hash: bytes
+    """Of its normal form: two active notes never have the same."""
+    source: CleanText
+    created: Millis
+    changed: Millis
+    topic: CleanText | None = None
+    author: str | None = None
+    importance: str = "medium"
+    confidence: float = 1.0
+    evidence: tuple[str, ...] = ()
+    """Ids of the events it rests on."""
+    candidate: str | None = None
+    status: str = ACTIVE
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    tags: tuple[str, ...] = ()
+    reason: CleanText | None = None
+    """Why it no longer holds."""
+    expires: Millis | None = None
+
+
+_COLUMNS = [field.name for field in fields(NoteRow)]
+_LISTS = ("evidence", "tags")
+
+
+class NoteRows:
+    """The notes of one open store."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    # ------------------------------------------------------------ reading
+
+    def get(self, note: str) -> NoteRow | None:
+        """The note of an id, of any status."""
+        return next(self._rows("id = ?", (note,)), None)
+
+    def active_of(self, statement_hash: bytes) -> NoteRow | None:
+        """The active note that says this."""
+        return next(self._rows("statement_hash = ? AND status = 'active'", (statement_hash,)), None)
+
+    def active(self) -> Iterator[NoteRow]:
+        """All active notes."""
+        return self._rows("status = 'active'", ())
+
+    def of_ids(self, ids: Iterable[str]) -> Iterator[NoteRow]:
+        """The notes of these ids, of any status; those that do not exist are missing."""
+        wanted = list(ids)
+        for start in range(0, len(wanted), _SLICE):
+            part = wanted[start : start + _SLICE]
+            yield from self._rows(f"id IN ({', '.join('?' * len(part))})", part)
+
+    def counts(self) -> dict[str, int]:
+        """Kind -> how many active notes."""
+        rows = self.connection.execute("SELECT kind, count(*) FROM notes WHERE status = 'active' GROUP BY kind")
+        return {row[0]: row[1] for row in rows}
+
+    def chain(self, note: NoteRow) -> list[NoteRow]:
+        """A note with all that it replaced and all that replaced it, oldest first."""
+        before = list(self._follow(note.supersedes, "supersedes", {note.id}))
+        after = list(self._follow(note.superseded_by, "superseded_by", {note.id}))
+        return [*reversed(before), note, *after]
+
+    def current(self, note: NoteRow) -> NoteRow:
+        """What stands in a note's place now; it need not be active."""
+        return self.chain(note)[-1]
+
+    def _follow(self, note: str | None, way: str, seen: set[str]) -> Iterator[NoteRow]:
+        while note is not None and note not in seen:
+            seen.add(note)
+            row = self.get(note)
+            if row is None:
+                return
+            yield row
+            note = getattr(row, way)
+
+    def _rows(self, where: str, values: Sequence[object]) -> Iterator[NoteRow]:
+        rows = self.connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM notes WHERE {where}", values)
+        return map(_row, rows)
+
+    # ------------------------------------------------------------ writing
+
+    def add(self, row: NoteRow) -> None:
+        """Store a new note.
+
+        Raises:
+            sqlite3.IntegrityError: an active note says the same, or has this id.
+        """
+        values = {**asdict(row), **{name: json.dumps(getattr(row, name)) for name in _LISTS}}
+        places = ", ".join(f":{name}" for name in _COLUMNS)
+        self.connection.execute(f"INSERT INTO notes ({', '.join(_COLUMNS)}) VALUES ({places})", values)
+
+    def supersede(self, old: str, new: str, time: Millis, reason: CleanText | None = None) -> None:
+        """Say that a note was replaced by another, which is stored next and names it."""
+        self.connection.execute(
+            "UPDATE notes SET status = 'superseded', superseded_by = ?, changed = ?, reason = ? WHERE id = ?",
+            (new, time, reason, old),
+        )
+
+    def deprecate(self, note: str, time: Millis, reason: CleanText | None) -> None:
+        """Say that a note no longer holds and that nothing replaces it."""
+        self.connection.execute(
+            "UPDATE notes SET status = 'deprecated', changed = ?, reason = ? WHERE id = ?", (time, reason, note)
+        )
+
+    def add_evidence(self, note: NoteRow, evidence: Iterable[str], time: Millis) -> bool:
+        """Add events that a note rests on as well. Whether there were new ones."""
+        all_of_it = tuple(dict.fromkeys([*note.evidence, *evidence]))
+        if all_of_it == note.evidence:
+            return False
+        self.connection.execute(
+            "UPDATE notes SET evidence = ?, changed = ? WHERE id = ?", (json.dumps(all_of_it), time, note.id)
+        )
+        return True
+
+    # ------------------------------------------------------------ following
+
+    def store_id(self) -> tuple[str, int]:
+        """What tells this store from another, and from a copy of itself that was put in its place."""
+        path = self.connection.execute("PRAGMA database_list").fetchone()[2]
+        generation = self.connection.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
+        return str(generation), os.stat(path).st_ino if path else 0
+
+    def sequence(self) -> int:
+        """Number of the last change of any note; 0: none yet."""
+        return int(self.connection.execute("SELECT max(sequence) FROM note_changes").fetchone()[0] or 0)
+
+    def changed_after(self, sequence: int) -> list[str]:
+        """Ids of the notes that changed after a change."""
+        rows = self.connection.execute("SELECT DISTINCT note FROM note_changes WHERE sequence > ?", (sequence,))
+        return [row[0] for row in rows]
+
+
+def _row(row: sqlite3.Row) -> NoteRow:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    values.update({name: tuple(json.loads(values[name])) for name in _LISTS})
+    return NoteRow(**values)
