@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from agent_raw_rag.adapters.base import digest
 from agent_raw_rag.adapters.exports import DOOR, Conversation, Export, Stretch, export_of, stretches
@@ -45,6 +46,12 @@ class Imported:
     """The first of them."""
     unknown: dict[str, int] = field(default_factory=dict)
     """Kind of content never seen before -> how often."""
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON values only."""
+        content = asdict(self)
+        del content["kinds"]
+        return {**content, "added": self.added.as_json()}
 
     def pass_over(self, reason: str, name: str) -> None:
         """Count what could not be taken."""

@@ -6,13 +6,16 @@ So the later ingest of the same log, wherever it lies then, finds every turn sto
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from agent_raw_rag.adapters.base import Adapter, Root
 from agent_raw_rag.errors import SourceError
+from agent_raw_rag.ingest.commit import Committer
+from agent_raw_rag.ingest.exported import Imported
 from agent_raw_rag.ingest.reading import read_batches, start_cursor
+from agent_raw_rag.ingest.sync import Sync
 from agent_raw_rag.models import BadRecord, Record, Shape, Source
 from agent_raw_rag.sources.lines import read_lines
 
@@ -48,6 +51,27 @@ def recognise(path: str, adapters: Iterable[Adapter]) -> Handed:
             hint="`raw-rag import --help` says what is.",
         )
     return best[1]
+
+
+def read_log(
+    committer: Committer, path: str, adapters: Iterable[Adapter], on_chunks: Callable[[int], None] = lambda count: None
+) -> tuple[str, Imported]:
+    """Store what is new in a log. Returns its agent's name. The caller holds the writer lock. Killed in between, it is run again.
+
+    Raises:
+        SourceError: it cannot be read, or nobody's turns are in it.
+    """
+    handed = recognise(path, adapters)
+    agent = handed.adapter.agent
+    report = Sync(committer, committer.sources, on_chunks=on_chunks).run_one(handed.adapter, handed.source)
+    for failed, why in report.failed.items():
+        raise SourceError(f"{failed} could not be read to its end: {why}.", hint="What was read is stored.")
+    result = Imported([agent], sessions=1, unchanged=not report.read, added=report.added)
+    for name, number in committer.sources.tally_of(handed.source.path).items():
+        kind, _, what = name.split("|", 2)
+        counted = result.malformed if kind == "skipped" else result.unknown
+        counted[what] = counted.get(what, 0) + number
+    return agent, result
 
 
 def _candidates(path: str, adapters: Iterable[Adapter], records: list[Record | BadRecord]) -> Iterator[Handed]:

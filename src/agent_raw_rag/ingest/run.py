@@ -144,6 +144,10 @@ class IngestRun:
         feed_lexical(Reader(self.connection), self.home, least)
         self._unfed = 0
 
+    def chunks_written(self, count: int) -> None:
+        """Count chunks that others wrote through ``committer``, and index them as often as a run does."""
+        self._chunks(count)
+
     def forget(self, scope: Scope, *, dry_run: bool) -> Forgotten:
         """Forget a scope, and bring everything derived in line."""
         forgotten = forget(self.committer, scope, dry_run=dry_run)

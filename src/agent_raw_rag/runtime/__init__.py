@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestReport, Note
     from agent_raw_rag.runtime.memory import Memory
+    from agent_raw_rag.runtime.portable import Portable
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
     from agent_raw_rag.search.result import SearchResult
     from agent_raw_rag.search.status import StatusReport
@@ -77,6 +78,12 @@ class Runtime(Parts):
         from agent_raw_rag.runtime.memory import Memory
 
         return Memory(self)
+
+    def portable(self, slug: str = DEFAULT_SPACE) -> Portable:
+        """Taking a space elsewhere, and bringing it back. Only asked of the default space's."""
+        from agent_raw_rag.runtime.portable import Portable
+
+        return Portable(self.in_space(slug), self)
 
     # ------------------------------------------------------------ writing
 

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,10 +19,11 @@ from agent_raw_rag.models import Actor
 from agent_raw_rag.store.backup import facts_of, faults_of, overwrite_store, set_aside
 from agent_raw_rag.store.connection import Connection, connect, transaction
 from agent_raw_rag.store.journal import Journal
-from agent_raw_rag.store.lock import DAEMON, EMBEDDER, SOCKET, WRITER, lock
+from agent_raw_rag.store.lock import DAEMON, EMBEDDER, SOCKET, WRITER, lock, served
 from agent_raw_rag.store.migrations import NAMES
 from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.spaces import Spaces
+from agent_raw_rag.store.standing import count_returned, revoke_again, standing_of
 from agent_raw_rag.store.users import user_of
 
 WAIT_SECONDS = 2.0
@@ -39,10 +40,12 @@ class Restored:
     """Where what was replaced lies now; None: there was nothing."""
     counts: dict[str, int]
     """Table -> rows, of what was put back."""
+    returned: int
+    """Turns that had been forgotten since the backup was made, and are back."""
 
     def as_json(self) -> dict[str, Any]:
         """JSON values only."""
-        return {"space": self.space, "store": self.store, "kept": self.kept, "counts": self.counts}
+        return asdict(self)
 
 
 def choose(backup: str, space: str | None) -> list[tuple[str, CopyFacts]]:
@@ -102,14 +105,17 @@ def restore(
     """
     home = os.path.dirname(store)
     with _alone(home, root_home, store):
+        before = standing_of(store)
         kept = set_aside(store, "before-restore", now)
         overwrite_store(store, path)
         with closing(connect(store, write=True)) as connection:  # this brings an older schema up to date
             detail = {"sha256": facts.sha256, "kept": os.path.basename(kept) if kept else None}
             with transaction(connection):
+                revoke_again(connection, before)
+                returned = count_returned(connection, before)
                 Journal(connection).add(actor, "restore", time=int(now.timestamp() * 1000), target=space, detail=detail)
             _derive(connection, home)
-    return Restored(space, store, kept, facts.counts)
+    return Restored(space, store, kept, facts.counts, returned)
 
 
 @contextmanager
@@ -117,7 +123,8 @@ def _alone(home: str, root_home: str, store: str) -> Iterator[None]:
     """Nobody writes, embeds, watches, serves, or has the store open."""
     try:
         with ExitStack() as stack:
-            for folder, which in ((root_home, DAEMON), (root_home, SOCKET), (home, EMBEDDER), (home, WRITER)):
+            hosts = [DAEMON, SOCKET, *served(root_home)]
+            for folder, which in (*((root_home, host) for host in hosts), (home, EMBEDDER), (home, WRITER)):
                 stack.enter_context(lock(folder, which, wait_seconds=WAIT_SECONDS, purpose="restore"))
             user = user_of(store)
             if user is not None:
