@@ -340,3 +340,33 @@ class Actor:
     """One of: stdio, http, cli, proxy, chat, sweep."""
     token: str | None = None
     """The token's prefix."""
+
+
+DOORS = ("mcp", "http", "chat", "proxy", "import")
+"""What a captured session's ``agent`` may be: the door it came through. No adapter has one of these names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Something that was said or that happened, as a caller of a memory door tells it. Not sanitized."""
+
+    content: str
+    source: str
+    """Who tells it, as they name themselves."""
+    door: str = "mcp"
+    """One of ``DOORS``."""
+    session: str | None = None
+    """The caller's own id of the conversation. None: ``ext:<source>``."""
+    role: Role = Role.EVENT
+    host_turn_id: str | None = None
+    """The caller's own id of the turn: what makes a retry the same turn. None: the words do."""
+    repeat: int = 1
+    """Which of the session's turns that say the very same; for a caller that tells a whole conversation and has no ids."""
+    time: Millis | None = None
+    """None: no time is known."""
+    author: str | None = None
+    """Who said it, where the caller knows."""
+    partial: bool = False
+    """The end is missing."""
+    info: SessionInfo | None = None
+    """What is known of the conversation."""

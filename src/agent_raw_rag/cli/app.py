@@ -14,6 +14,7 @@ from agent_raw_rag.cli import (
     forget,
     hook,
     lists,
+    memory_notes,
     models,
     options,
     read,
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 for _command in (
     search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
+    memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
     connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
 ):  # fmt: skip
     app.command()(_command)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
 
 from agent_raw_rag.cli import render
-from agent_raw_rag.models import Ask
+from agent_raw_rag.models import Actor, Ask
 from agent_raw_rag.runtime import Runtime, expected
 
+if TYPE_CHECKING:
+    from agent_raw_rag.runtime.memory import Memory
+
 ALL_PROJECTS = "*"
+OWNER = Actor("owner", "cli")
+"""Whoever runs a command has the machine's user."""
 _JSON = "agent_raw_rag.json"
 
 
@@ -61,6 +66,11 @@ Session = Annotated[
     typer.Option("--session", "-s", metavar="ID", rich_help_panel=FILTERS,
                  help="Only this session: its id, or an unambiguous beginning."),
 ]  # fmt: skip
+Space = Annotated[
+    str | None,
+    typer.Option("--space", metavar="NAME", help="The memory space. Default: $RAW_RAG_SPACE, else default.",
+                 rich_help_panel=FILTERS),
+]  # fmt: skip
 MaxTokens = Annotated[
     int | None, typer.Option("--max-tokens", metavar="N", help="Token budget of the answer.", rich_help_panel=OUTPUT)
 ]
@@ -73,6 +83,15 @@ def load(config: str | None) -> Runtime:
     os.umask(0o077)  # whatever is made from here on is the user's alone, files of libraries included
     set_up()
     return Runtime.load(config)
+
+
+def memory(config: str | None, space: str | None) -> Memory:
+    """The memory of the options' space. Raises BadArgumentError: no space can have this name."""
+    from agent_raw_rag.config import SPACE_VARIABLE
+    from agent_raw_rag.store.homes import DEFAULT_SPACE
+
+    runtime = load(config)
+    return runtime.in_space(space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE).memory
 
 
 def ask(project: str | None = None, agent: str | None = None, **filters: str | None) -> Ask:

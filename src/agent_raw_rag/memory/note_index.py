@@ -9,17 +9,21 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 
-from agent_raw_rag.lexical.queries import query_terms
-from agent_raw_rag.memory.statements import statement_terms
+from agent_raw_rag.lexical.queries import STOPWORDS, query_terms
+from agent_raw_rag.memory.statements import RULE, statement_terms
 from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows
 
 LEAST_NOTES = 100
 """A store of fewer counts as one of so many: in a store of three notes no word is rare."""
-MOST_VISITED = 20_000
+MOST_VISITED = 10_000
 """Places of terms that are looked at for a query, the rare terms' first: what bounds the time of a long one."""
+
+MOST_MATCHES = 200
+"""Of the rules, and of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Entry:
     note: NoteRow
     terms: frozenset[str]
     told: int
-    """How many of its terms a query could ask for."""
+    """How many of its terms a query would ask for: stopwords and single characters left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,16 @@ class _Words:
     entries: list[Entry | None] = field(default_factory=list)
     place: dict[str, int] = field(default_factory=dict)
     """Note id -> its slot."""
+    rules: set[int] = field(default_factory=set)
+    """The slots of rules, which are looked for apart: no number of other notes may crowd one out."""
     postings: dict[str, list[int]] = field(default_factory=dict)
 
     def put(self, entry: Entry) -> None:
         slot, before = len(self.entries), self.place.get(entry.note.id)
         self.entries.append(entry)  # before any posting names it
         self.place[entry.note.id] = slot
+        if entry.note.kind == RULE:
+            self.rules.add(slot)
         for term in entry.terms:
             self.postings.setdefault(term, []).append(slot)
         if before is not None:
@@ -84,13 +92,18 @@ class NoteIndex:
                 self._catch_up(rows)
             self._store, self._sequence = store, sequence
 
-    def matches(self, query: str) -> list[Match]:
-        """The notes that share a term with a query, in no order. Empty too if the query holds nothing to look for."""
+    def matches(self, query: str, fits: Callable[[NoteRow], bool] = lambda note: True) -> list[Match]:
+        """The notes that share terms with a query, in no order: of rules, and of other notes, those with the weightiest ones.
+        Empty too if the query holds nothing to look for. ``fits``: whether a note is asked for at all.
+        """
         words = self._words
         asked = {term.text: self._rarity(words, term.text) for term in query_terms(query)}
         whole = sum(asked.values())
         held, shared = _held(words, asked)
-        found = ((words.entries[slot], weight / whole, shared[slot]) for slot, weight in held.items())
+        fitting = {slot for slot in held if (entry := words.entries[slot]) is not None and fits(entry.note)}
+        rules = fitting & words.rules
+        best = [slot for group in (rules, fitting - rules) for slot in nlargest(MOST_MATCHES, group, held.__getitem__)]
+        found = ((words.entries[slot], held[slot] / whole, shared[slot]) for slot in best)
         return [
             Match(entry, (part + min(1.0, count / max(1, entry.told))) / 2)
             for entry, part, count in found
@@ -123,7 +136,7 @@ class NoteIndex:
 def _entry(row: NoteRow) -> Entry:
     own = statement_terms(row.statement)
     topic = statement_terms(row.topic) if row.topic else frozenset()
-    return Entry(row, own | topic, len(query_terms(row.statement)))
+    return Entry(row, own | topic, sum(len(term) > 1 and term not in STOPWORDS for term in own))
 
 
 def _held(words: _Words, asked: dict[str, float]) -> tuple[dict[int, float], Counter[int]]:

@@ -11,7 +11,7 @@ from agent_raw_rag.errors import BadArgumentError, ConflictError, NotActiveError
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.recall import Recall, RecallAsk
 from agent_raw_rag.memory.results import Deprecated, History, NoteItem, Recalled, Saved, Updated, stamp
-from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, statement_hash
+from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker, one_of
 from agent_raw_rag.models import Actor
 from agent_raw_rag.store.connection import Connection
@@ -19,7 +19,7 @@ from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows
 from agent_raw_rag.store.rows import text_hash
 
-RULE, KEEP = "rule", "keep"
+KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from agent_raw_rag.errors import BadArgumentError, RawRagError
 from agent_raw_rag.lexical.queries import query_terms
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.fit import fitted
-from agent_raw_rag.memory.note_index import Match, NoteIndex
-from agent_raw_rag.memory.rank import RULE, Ranked, ranked, without_near_duplicates
+from agent_raw_rag.memory.note_index import NoteIndex
+from agent_raw_rag.memory.rank import Ranked, ranked, without_near_duplicates
 from agent_raw_rag.memory.render import rendered
-from agent_raw_rag.memory.results import Event, Memory, RawFound, Recalled, stamp
-from agent_raw_rag.memory.statements import KINDS, normal
+from agent_raw_rag.memory.results import Event, Memory, RawFound, Recalled, recalled_event, stamp
+from agent_raw_rag.memory.statements import KINDS, RULE, normal
 from agent_raw_rag.models import Millis
 from agent_raw_rag.store.notes import NoteRow, NoteRows
 
@@ -93,20 +93,20 @@ class Recall:
         """
         _check(ask)
         limit, degraded = min(max(ask.limit, LIMITS[0]), LIMITS[1]), list[str]()
-        notes = [_atom(one) for one in self._notes(ask, degraded)[:limit]]
-        raw = [_turn(one) for one in self._raw(ask, limit - len(notes), degraded)]
+        notes = [_atom(one) for one in self._notes(ask, limit, degraded)]
+        raw = [recalled_event(one) for one in self._raw(ask, limit - len(notes), degraded)]
         shown, left_out = fitted([*notes, *raw], self.options.budget_tokens, self.count)
         return Recalled(shown, rendered(shown, self.mark(), left_out=left_out), degraded)
 
-    def _notes(self, ask: RecallAsk, degraded: list[str]) -> list[Ranked]:
+    def _notes(self, ask: RecallAsk, limit: int, degraded: list[str]) -> list[Ranked]:
         if not self.store.exists():
             return []
         now = self.store.now()
         self.index.follow(NoteRows(self.store.read().connection))
-        order = ranked([one for one in self.index.matches(ask.query) if _is_asked_for(one, ask, now)], now)
-        order = self._reranked(ask.query, order, degraded)
+        matches = self.index.matches(ask.query, lambda note: _is_asked_for(note, ask, now))
+        order = self._reranked(ask.query, ranked(matches, now), degraded)
         asked = frozenset(term.text for term in query_terms(ask.query))
-        return without_near_duplicates(order, asked, self.options.near_duplicate)
+        return without_near_duplicates(order, asked, self.options.near_duplicate, limit)
 
     def _reranked(self, query: str, order: list[Ranked], degraded: list[str]) -> list[Ranked]:
         """The best of the rules, and the best of the others, in the order that a reranker gives them."""
@@ -141,8 +141,7 @@ def _check(ask: RecallAsk) -> None:
         raise BadArgumentError(f"There is no kind {ask.kind[:80]!r}.", hint=f"The kinds are: {', '.join(KINDS)}.")
 
 
-def _is_asked_for(match: Match, ask: RecallAsk, now: Millis) -> bool:
-    note = match.entry.note
+def _is_asked_for(note: NoteRow, ask: RecallAsk, now: Millis) -> bool:
     if note.expires is not None and note.expires <= now:
         return False
     if ask.kind is not None and note.kind != ask.kind:
@@ -167,11 +166,4 @@ def _atom(one: Ranked) -> Memory:
         source_id=note.id, timestamp=stamp(note.created), layer="atom", kind=note.kind, text=note.statement,
         topic=note.topic, source=note.source, author=note.author, score=round(one.score, 4),
         evidence=list(note.evidence), tags=list(note.tags),
-    )  # fmt: skip
-
-
-def _turn(event: Event) -> Memory:
-    return Memory(
-        source_id=event.event_id, timestamp=event.timestamp, layer="raw", kind="event", text=event.content, topic=None,
-        source=event.source, author=event.user, score=None, evidence=[event.event_id],
     )  # fmt: skip

@@ -98,6 +98,14 @@ class Event:
     content: str
 
 
+def recalled_event(event: Event) -> Memory:
+    """A raw turn among what is recalled."""
+    return Memory(
+        source_id=event.event_id, timestamp=event.timestamp, layer="raw", kind="event", text=event.content, topic=None,
+        source=event.source, author=event.user, score=None, evidence=[event.event_id],
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class RawFound:
     """The answer to ``memory_search_raw``."""

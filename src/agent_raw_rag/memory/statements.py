@@ -12,7 +12,8 @@ from collections.abc import Collection
 from agent_raw_rag.lexical.terms import terms
 from agent_raw_rag.store.rows import text_hash
 
-KINDS = ("rule", "fact", "decision", "preference", "lesson", "task")
+RULE = "rule"
+KINDS = (RULE, "fact", "decision", "preference", "lesson", "task")
 IMPORTANCE = ("low", "medium", "high")
 
 _NEGATIVE = """
@@ -42,6 +43,8 @@ def statement_terms(statement: str) -> frozenset[str]:
 def nearly_same(one: Collection[str], other: Collection[str], least: float) -> bool:
     """Whether two sets of terms are of statements that say all but the same: a share of ``least`` of the terms of both
     (Jaccard), and no number and no negation among the rest."""
+    if min(len(one), len(other)) < least * max(len(one), len(other)):
+        return False
     first, second = frozenset(one), frozenset(other)
     shared = len(first & second)
     if not shared or shared < least * (len(first) + len(second) - shared):

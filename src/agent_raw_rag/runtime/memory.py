@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.journal import JournalView
     from agent_raw_rag.memory.notes import Notes
     from agent_raw_rag.memory.promotion import Promotion
+    from agent_raw_rag.memory.raw import RawMemory
     from agent_raw_rag.memory.recall import Scorer
     from agent_raw_rag.runtime.parts import Parts
     from agent_raw_rag.store.connection import Connection
@@ -39,6 +40,18 @@ class Memory:
             space=self.parts.space, home=self.parts.home, read=lambda: self.parts.reader, write=self._write,
             exists=lambda: os.path.exists(self.parts.settings.store_path()), now=lambda: time.time_ns() // 1_000_000,
         )  # fmt: skip
+
+    @property
+    def include_raw(self) -> bool:
+        """Whether raw turns are recalled where a caller does not say."""
+        return self.parts.settings.memory.include_raw
+
+    @cached_property
+    def raw(self) -> RawMemory:
+        """What was said and what happened, word for word: capturing and searching it."""
+        from agent_raw_rag.memory.raw import RawMemory
+
+        return RawMemory(self.store, lambda: self.parts.tokenizer, self.parts.ingest_options)
 
     @cached_property
     def notes(self) -> Notes:

@@ -9,27 +9,32 @@ from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
 
-from agent_raw_rag.errors import StoreError
+from agent_raw_rag.errors import BadArgumentError, RawRagError, StoreError
 from agent_raw_rag.runtime import expected
 
 
-def refusal(failed: ToolError, lag: str | None = None) -> ToolError:
-    """The error as the caller is to read it: what is wrong, where, and what to do.
+def refusal(failed: ToolError, lag: str | None = None) -> RawRagError | None:
+    """The error as the caller is to read it: what is wrong, where, and what to do. None: it is no expected one.
 
     ``lag`` says that the store is being filled right now, which is then the better advice.
     """
     cause = failed.__cause__
     known = expected(cause) if cause is not None else None
     if isinstance(known, StoreError) and lag:
-        return ToolError(f"{_clipped(known.message)} {lag} Try again in a moment. ({known.code})")
-    if known is not None:
-        return ToolError(f"{_clipped(str(known))} ({known.code})")
-    if isinstance(cause, ValidationError) and not isinstance(failed, UnexpectedToolError):
-        return ToolError("\n".join(_wrong(dict(one)) for one in cause.errors(include_url=False)) + " (bad_argument)")
-    return failed
+        known.hint = f"{lag} Try again in a moment."
+    if known is None and isinstance(cause, ValidationError) and not isinstance(failed, UnexpectedToolError):
+        return BadArgumentError("\n".join(_wrong(dict(one)) for one in cause.errors(include_url=False)))
+    return known
+
+
+def error_result(error: RawRagError) -> CallToolResult:
+    """An expected error as a tool's result: words for a model, the one error shape for programs."""
+    told = f"{_clipped(str(error))} ({error.code})"
+    shape = {**error.as_json(), "message": _clipped(error.message)}
+    return CallToolResult(content=[TextContent(type="text", text=told)], structured_content=shape, is_error=True)
 
 
 @contextmanager
@@ -44,7 +49,7 @@ def refused_as_protocol_error() -> Iterator[None]:
         raise MCPError(code=INVALID_PARAMS, message=f"{_clipped(str(known))} ({known.code})") from error
 
 
-def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> ToolError | None:
+def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> RawRagError | None:
     """The refusal of arguments that the tool does not have; None: all are known."""
     names = list(known)
     unknown = [name for name in given if name not in names]
@@ -52,7 +57,7 @@ def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> ToolErr
         return None
     near = difflib.get_close_matches(unknown[0], names, 1, 0.5)
     hint = f"Did you mean {near[0]!r}?" if near else f"The arguments are: {', '.join(names)}."
-    return ToolError(f"Unknown argument {_shown(unknown[0])}. {hint} (bad_argument)")
+    return BadArgumentError(f"Unknown argument {_shown(unknown[0])}.", hint=hint)
 
 
 def _wrong(error: dict[str, Any]) -> str:

@@ -41,18 +41,24 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--no-catch-up", action="store_true", help="do not read new logs in the background after the start"
     )
+    parser.add_argument(
+        "--space", metavar="NAME", help="whose memory the memory tools work in; default $RAW_RAG_SPACE, else default"
+    )
     parser.add_argument("-V", "--version", action="version", version=f"agent-raw-rag-mcp {__version__}")
     return parser.parse_args(arguments)
 
 
 def _serve(options: argparse.Namespace) -> int:
+    from agent_raw_rag.config import SPACE_VARIABLE
     from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.server.app import build
     from agent_raw_rag.server.catch_up import CatchUp
+    from agent_raw_rag.store.homes import DEFAULT_SPACE, checked_slug
 
     runtime = Runtime.load(options.config)
     catch_up = None if options.no_catch_up else CatchUp(lambda: runtime)
-    build(lambda: runtime, catch_up=catch_up).run("stdio")
+    space = checked_slug(options.space or os.environ.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE)
+    build(lambda: runtime, catch_up=catch_up, space=space, rules=runtime.settings.memory.rules_enabled).run("stdio")
     if catch_up is not None and not catch_up.stop(LEAVE_WITHIN_SECONDS):
         sys.stdout.flush()
         os._exit(0)  # it is inside a model or an index: all that is committed is safe, and nobody waits for the rest

@@ -34,13 +34,13 @@ NOTE_TOKENS = 12
 _LEFT_OUT = re.compile(r" \[…\d+ tokens left out\]\Z")
 
 
-def _absent(value: object) -> object:
-    """Models pass "" where they mean nothing."""
+def absent(value: object) -> object:
+    """None for what stands for it: models pass "" where they mean nothing."""
     return None if isinstance(value, str) and not value.strip() else value
 
 
-Words = Annotated[str | None, BeforeValidator(_absent), WithJsonSchema({"type": "string"})]
-Number = Annotated[int | None, BeforeValidator(_absent), WithJsonSchema({"type": "integer"})]
+Words = Annotated[str | None, BeforeValidator(absent), WithJsonSchema({"type": "string"})]
+Number = Annotated[int | None, BeforeValidator(absent), WithJsonSchema({"type": "integer"})]
 
 Project = Annotated[Words, Field(description='Folder of the project. Default: the current one. "*": all')]
 Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_IN)}")]

@@ -157,7 +157,11 @@ class NoteRows:
         return [row[0] for row in rows]
 
 
+def _list(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
 def _row(row: sqlite3.Row) -> NoteRow:
     values = dict(zip(_COLUMNS, row, strict=True))
-    values.update({name: tuple(json.loads(values[name])) for name in _LISTS})
+    values.update({name: _list(values[name]) for name in _LISTS})
     return NoteRow(**values)
