@@ -87,11 +87,16 @@ def load(config: str | None) -> Runtime:
 
 def memory(config: str | None, space: str | None) -> Memory:
     """The memory of the options' space. Raises BadArgumentError: no space can have this name."""
+    runtime = load(config)
+    return runtime.in_space(space_name(runtime, space)).memory
+
+
+def space_name(runtime: Runtime, space: str | None) -> str:
+    """The space asked for; else the environment's; else the default one."""
     from agent_raw_rag.config import SPACE_VARIABLE
     from agent_raw_rag.store.homes import DEFAULT_SPACE
 
-    runtime = load(config)
-    return runtime.in_space(space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE).memory
+    return space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE
 
 
 def ask(project: str | None = None, agent: str | None = None, **filters: str | None) -> Ask:
