@@ -63,7 +63,7 @@ class Arrivals:
         row = TurnRow(
             id=0, session_id=session.id, ordinal=session.turns, exchange=session.exchange, role=Role(values["role"]),
             time=values.get("time"), text_hash=hashed, key=bytes.fromhex(values["key"]), status=status,
-            open=bool(values.get("open")) and live, abandoned=values.get("abandoned", 0), branch_from=None,
+            open=bool(values.get("open")), abandoned=values.get("abandoned", 0), branch_from=None,
             start_token=0, tokens=0, source_id=source_id, start=values.get("start"), end=values.get("end"),
         )  # fmt: skip
         forgotten = status is Status.FORGOTTEN

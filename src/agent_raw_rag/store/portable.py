@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_raw_rag.models import Millis
+from agent_raw_rag.store.captured import event_id
 
 Values = dict[str, Any]
 _ROW_STATUS = {0: "live", 1: "copy", 2: "forgotten"}
@@ -25,11 +26,6 @@ _JOURNAL = "id, time, action, actor, token, transport, source, target, before, a
 ACTS_OF_MOVING = ("export", "import", "backup", "restore")
 """Journal actions that change nothing of what is exported. At the journal's end they are left out, so that an export does not
 differ from the one before by telling of it."""
-
-
-def event_id(key: bytes) -> str:
-    """The id of a turn, outside the store."""
-    return f"e{key.hex()[:20]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from agent_raw_rag.memory.portable.arrived import Arrived
 from agent_raw_rag.memory.portable.masking import masked
 from agent_raw_rag.sanitize import clean_label
 from agent_raw_rag.store.arrivals import Arrivals
+from agent_raw_rag.store.captured import event_id
 from agent_raw_rag.store.connection import transaction
-from agent_raw_rag.store.portable import STATUS, event_id
+from agent_raw_rag.store.portable import STATUS
 from agent_raw_rag.store.rows import SessionRow, Status, TurnRow, text_hash
 
 Values = Mapping[str, Any]
