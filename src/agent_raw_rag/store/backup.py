@@ -171,9 +171,12 @@ def back_up_before(connection: sqlite3.Connection, path: str, step: str, now: da
 
 
 def dated(path: str, why: str, now: datetime) -> str:
-    """A name that is not taken yet for a copy of a store, in a folder beside it."""
+    """A name that is not taken yet for a copy of a store, in a folder beside it. Raises StoreError: it cannot be made."""
     folder = os.path.join(os.path.dirname(path), FOLDER)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
     stem = f"{os.path.basename(path).removesuffix('.db')}-{why}-{now:%Y%m%dT%H%M%S}"
     target, number = os.path.join(folder, f"{stem}.db"), 1
     while os.path.exists(target):

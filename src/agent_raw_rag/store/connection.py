@@ -52,8 +52,12 @@ def _writer(path: str) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA secure_delete = ON")
     if pending(connection):
-        _copy_first(connection, path)
-        migrate(connection)
+        try:
+            _copy_first(connection, path)
+            migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 
