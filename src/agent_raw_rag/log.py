@@ -30,12 +30,12 @@ def _set_level(logger: logging.Logger) -> None:
     logger.setLevel(level if level in logging.getLevelNamesMapping() else default)
 
 
-def keep_in(folder: str) -> str:
+def keep_in(folder: str, name: str = "daemon.log") -> str:
     """Log to a file in this folder as well, from INFO on; three files of 1 MB at most. Returns its path."""
     from logging.handlers import RotatingFileHandler
 
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    path = os.path.join(folder, "daemon.log")
+    path = os.path.join(folder, name)
     logger = logging.getLogger(NAME)
     handler = RotatingFileHandler(path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter(FORMAT))

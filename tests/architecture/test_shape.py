@@ -22,7 +22,7 @@ TABLES = {"sanitize/tokens.py", "sanitize/contexts.py"}
 
 AGENTS = re.compile(r"claude|codex|opencode|antigravity|\bomp\b|oh[-_ ]my[-_ ]pi", re.IGNORECASE)
 MAY_NAME_AGENTS = {
-    "config.py": "an example in the description of a key",
+    "config/__init__.py": "an example in the description of a key",
     "sources/projects.py": "a folder in which worktrees of any agent may lie",
 }
 

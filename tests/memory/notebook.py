@@ -11,7 +11,7 @@ from agent_raw_rag.memory.notes import Notes, Save
 from agent_raw_rag.memory.recall import Recall, RecallAsk, RecallOptions
 from agent_raw_rag.memory.results import Recalled
 from agent_raw_rag.memory.taken import Taker
-from agent_raw_rag.models import Actor
+from agent_raw_rag.models import Actor, Capture
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.store.journal import Journal as JournalRows
 from agent_raw_rag.store.journal import JournalRow
@@ -40,7 +40,8 @@ class Notebook:
 
     def __post_init__(self) -> None:
         environment = {"HOME": str(self.folder), "RAW_RAG_HOME": str(self.folder / "home")}
-        made = Runtime.load(environment=environment).memory.store
+        self.memory = Runtime.load(environment=environment).memory
+        made = self.memory.store
         self.store = SpaceStore(made.space, made.home, made.read, made.write, made.exists, self.clock)
         self.notes = self.with_recall()
 
@@ -53,6 +54,10 @@ class Notebook:
     def save(self, content: str, kind: str = "fact", **rest: Any) -> str:
         """The id of a statement that is kept."""
         return self.notes.save(Save(content, rest.pop("source", "test"), kind=kind, **rest), ACTOR).node_id
+
+    def capture(self, content: str) -> str:
+        """The id of an event that is recorded."""
+        return self.memory.raw.capture(Capture(content, "test"), ACTOR).event_id or ""
 
     def recall(self, query: str, **rest: Any) -> Recalled:
         """What is recalled."""

@@ -135,24 +135,23 @@ def test_a_rule_takes_the_place_of_a_fact_that_says_the_same_and_not_the_other_w
 
 
 def test_evidence_is_looked_up_before_anything_is_stored(book: Notebook) -> None:
-    def known(event: str) -> None:
-        if event != "e1":
-            raise NotFoundError(event)
-
-    notes = book.with_recall()
-    notes = type(notes)(notes.store, notes.recalling, notes.take, known)
-    with pytest.raises(NotFoundError):
-        notes.save(Save(TAB, "t", evidence=("e1", "e2")), ACTOR)
+    with pytest.raises(NotFoundError, match="e0011"):
+        book.save(TAB, evidence=("e0011",))
     assert not book.store.exists()
-    first = notes.save(Save(TAB, "t", evidence=("e1", "e1")), ACTOR)
-    assert notes.history(first.node_id).notes[0].evidence == ["e1"]
+    event = book.capture("we indent with tabs here")
+    with pytest.raises(NotFoundError, match="e0011"):
+        book.save(TAB, evidence=(event, "e0011"))
+    assert book.counted() == {}
+    note = book.save(TAB, evidence=(event, event))
+    assert book.notes.history(note).notes[0].evidence == [event]
 
 
 def test_new_evidence_for_a_kept_statement_is_added_and_written_down(book: Notebook) -> None:
-    note = book.save(TAB, evidence=("e1",))
-    assert book.save(TAB, evidence=("e2", "e1")) == note
-    assert book.notes.history(note).notes[0].evidence == ["e1", "e2"]
-    assert [row.action for row in book.journal()] == ["save", "merge"]
+    one, other = book.capture("tabs, please"), book.capture("tabs again")
+    note = book.save(TAB, evidence=(one,))
+    assert book.save(TAB, evidence=(other, one)) == note
+    assert book.notes.history(note).notes[0].evidence == [one, other]
+    assert [row.action for row in book.journal()][-2:] == ["save", "merge"]
 
 
 def test_secrets_are_masked_in_all_that_is_kept(book: Notebook) -> None:

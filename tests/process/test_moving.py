@@ -178,6 +178,7 @@ def test_a_backup_of_a_newer_schema_is_refused_by_the_command(tmp_path: Path) ->
 
 def test_every_space_goes_into_one_folder_and_one_comes_back(tmp_path: Path) -> None:
     one = filled(tmp_path)
+    run(one, "raw-rag", "space", "create", "shop")
     run(one, "raw-rag", "import", str(CHATGPT), "--space", "shop")
     told = read_json(one, "raw-rag", "backup", str(tmp_path / "all"), "--all-spaces", "--json")
     assert [store["space"] for store in told["stores"]] == ["default", "shop"]

@@ -16,6 +16,9 @@ from agent_raw_rag.cli import (
     lists,
     memory_notes,
     memory_portable,
+    memory_serve,
+    memory_space,
+    memory_token,
     models,
     options,
     read,
@@ -38,13 +41,15 @@ for _command in (
     search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
     memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
     memory_portable.export, memory_portable.backup, memory_portable.restore,
-    connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
+    memory_serve.serve, connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
 ):  # fmt: skip
     app.command()(_command)
 app.command("import")(memory_portable.import_)
 app.add_typer(measuring)
 app.add_typer(spaces.app)
 app.add_typer(models.app, name="models")
+app.add_typer(memory_space.app)
+app.add_typer(memory_token.app)
 
 
 def _print_version(asked: bool) -> None:

@@ -45,16 +45,23 @@ def install(config: str | None, interval: float, *, only_print: bool) -> None:
 
 def _job(runtime: Runtime, config: str | None, interval: float) -> Job:
     from agent_raw_rag.adapters.registry import adapters
-    from agent_raw_rag.service.job import LASTING, installed_program, is_ephemeral, job
+    from agent_raw_rag.service.job import installed_program, job
 
     program = installed_program(sys.argv, sys.executable, os.environ)
+    warn_of_cache(program)
+    moving = [name for row in adapters().values() for name in row.environment]
+    return job(program, config, interval, os.environ, moving)
+
+
+def warn_of_cache(program: str) -> None:
+    """Say it if a service would run a program that its tool may remove."""
+    from agent_raw_rag.service.job import LASTING, is_ephemeral
+
     if is_ephemeral(os.path.realpath(program), os.environ):
         render.aside(
             f"Warning: {program} lies in a cache, and the service breaks when that is emptied. Run `{LASTING}` and install"
             " the service again."
         )
-    moving = [name for row in adapters().values() for name in row.environment]
-    return job(program, config, interval, os.environ, moving)
 
 
 def uninstall() -> None:

@@ -86,9 +86,9 @@ def load(config: str | None) -> Runtime:
 
 
 def memory(config: str | None, space: str | None) -> Memory:
-    """The memory of the options' space. Raises BadArgumentError: no space can have this name."""
+    """The memory of the options' space. Raises BadArgumentError or NotFoundError: there is no such space."""
     runtime = load(config)
-    return runtime.in_space(space_name(runtime, space)).memory
+    return runtime.open_space(space_name(runtime, space)).memory
 
 
 def space_name(runtime: Runtime, space: str | None) -> str:

@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -23,8 +23,10 @@ LOCK_WAIT_SECONDS = 2.0
 _log = logging.getLogger(NAME)
 
 
-def watch(load: Callable[[], Runtime], scan_seconds: float) -> None:
-    """Keep a store current until a signal ends it.
+def watch(
+    load: Callable[[], Runtime], scan_seconds: float, beside: AbstractContextManager[object] | None = None
+) -> None:
+    """Keep a store current until a signal ends it. ``beside`` is entered before it begins and left when it has ended.
 
     Raises:
         StoreBusyError: another daemon does; the message says which, and since when.
@@ -37,7 +39,7 @@ def watch(load: Callable[[], Runtime], scan_seconds: float) -> None:
     with lock(runtime.home, DAEMON, wait_seconds=LOCK_WAIT_SECONDS, purpose=since):
         file = keep_in(os.path.join(runtime.home, "log"))
         daemon = Daemon(load, scan_seconds)
-        with _signals(daemon):
+        with _signals(daemon), beside or nullcontext():
             _log.info("agent-raw-rag %s watches (process %d); log: %s", __version__, os.getpid(), file)
             ended = daemon.run()
         _log.info("ended")

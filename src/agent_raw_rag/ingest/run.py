@@ -148,6 +148,11 @@ class IngestRun:
         """Count chunks that others wrote through ``committer``, and index them as often as a run does."""
         self._chunks(count)
 
+    def settle(self, least: int = 1) -> None:
+        """Bring what is derived in line with what others wrote: captures, and a forgetting that was killed halfway."""
+        self._remove_traces()
+        self.index(least)
+
     def forget(self, scope: Scope, *, dry_run: bool) -> Forgotten:
         """Forget a scope, and bring everything derived in line."""
         forgotten = forget(self.committer, scope, dry_run=dry_run)

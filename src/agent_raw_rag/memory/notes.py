@@ -14,6 +14,7 @@ from agent_raw_rag.memory.results import Deprecated, History, NoteItem, Recalled
 from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker, one_of
 from agent_raw_rag.models import Actor
+from agent_raw_rag.store.captured import CapturedRows
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows
@@ -44,8 +45,6 @@ class Notes:
     recalling: Recall
     take: Taker
     """Text from outside -> text that may be stored."""
-    known_event: Callable[[str], object] = lambda event: None
-    """Raises NotFoundError: the space has no event of this id, or it was forgotten."""
     new_id: Callable[[], str] = field(default=lambda: f"n{secrets.token_hex(10)}")
 
     def recall(self, ask: RecallAsk) -> Recalled:
@@ -149,9 +148,17 @@ class Notes:
             self.take.source(ask.source), now, now, self.take.topic(ask.topic), actor.name,
             one_of("importance", ask.importance, IMPORTANCE), evidence=tuple(dict.fromkeys(ask.evidence)),
         )  # fmt: skip
-        for event in row.evidence:
-            self.known_event(event)
+        self._must_be_there(row.evidence)
         return row
+
+    def _must_be_there(self, evidence: tuple[str, ...]) -> None:
+        """Raises NotFoundError: an id names no event of this space, or one that was forgotten."""
+        known = CapturedRows(self.store.read().connection).events(evidence) if evidence and self.store.exists() else {}
+        unknown = next((event for event in evidence if event not in known), None)
+        if unknown is not None:
+            raise NotFoundError(
+                f"There is no event {unknown[:40]!r} in this space.", hint="memory_search_raw gives the ids of events."
+            )
 
     @contextmanager
     def _changing(self, note_id: str) -> Iterator[Connection]:

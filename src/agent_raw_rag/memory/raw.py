@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.ingest.captured import EMPTY, FORGOTTEN, Capturing, Stored
 from agent_raw_rag.ingest.run import IngestOptions
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.echo import without_echoes
-from agent_raw_rag.memory.results import Captured
+from agent_raw_rag.memory.raw_search import RawQuery, RawSearch
+from agent_raw_rag.memory.results import Captured, RawFound
 from agent_raw_rag.models import Actor, Capture, Millis, Tokenizer
+from agent_raw_rag.search.words import Words
 from agent_raw_rag.store.captured import CapturedRows, EventRow
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
@@ -36,6 +39,9 @@ class RawMemory:
     store: SpaceStore
     tokenizer: Callable[[], Tokenizer]
     options: IngestOptions
+    words: Words
+    """The space's lexical index."""
+    zone: tzinfo
     after: Callable[[int], None] = lambda chunks: None
     """Called after captures with the number of chunks they made, outside the transaction."""
     inside: Callable[[Connection, Sequence[Stored], Actor], None] = lambda connection, stored, actor: None
@@ -58,6 +64,18 @@ class RawMemory:
         kept = [one for one in told if one.content.strip()]
         stored = iter(self._stored(kept, actor) if kept else [])
         return [_answer(next(stored)) if one.content.strip() else _echoed(one) for one in told]
+
+    def search(self, query: RawQuery) -> RawFound:
+        """The turns that hold the query's words, from logs and doors, the ones just captured too.
+
+        Raises:
+            BadArgumentError: too long a query, an empty range.
+            UsageError: a date that is none.
+            StoreError: the store cannot be read.
+        """
+        if not self.store.exists():
+            return RawFound([])
+        return RawSearch(self.store.read(), self.words, self.zone)(query)
 
     def event(self, event: str) -> EventRow:
         """A live turn, from a log or a door, by its event id. Raises NotFoundError."""

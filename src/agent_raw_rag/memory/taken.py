@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent_raw_rag.errors import BadArgumentError
-from agent_raw_rag.memory.render import BLOCK
+from agent_raw_rag.memory.echo import without_echoes
 from agent_raw_rag.models import CleanText
 from agent_raw_rag.sanitize.redact import clean_label, redact
 from agent_raw_rag.sanitize.scrub import scrub
@@ -31,7 +31,7 @@ class Taker:
         """
         if not content.strip():
             raise BadArgumentError("The content is blank.", hint="Give the statement to keep, in a sentence or two.")
-        told = BLOCK.sub("", content).strip()
+        told = without_echoes(content).strip()
         if not told:
             raise BadArgumentError("The content is nothing but what was recalled.", hint="It is kept already.")
         _within("content", told, LONGEST_STATEMENT, "memory_capture takes long texts; keep what follows from them.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from agent_raw_rag import __version__
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.models import Ask, ProjectItem
+from agent_raw_rag.runtime.backlogs import keep_up
 from agent_raw_rag.runtime.expected import expected
 from agent_raw_rag.runtime.parts import Parts
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
@@ -26,6 +27,9 @@ from agent_raw_rag.store.homes import DEFAULT_SPACE, space_path
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestReport, Note
+    from agent_raw_rag.memory.admission import Admission
+    from agent_raw_rag.memory.spaces import SpaceRegistry
+    from agent_raw_rag.memory.tokens import Tokens
     from agent_raw_rag.runtime.memory import Memory
     from agent_raw_rag.runtime.portable import Portable
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
@@ -67,6 +71,25 @@ class Runtime(Parts):
         """
         return self if slug == DEFAULT_SPACE else self._rooms.of(slug)
 
+    def open_space(self, slug: str) -> Runtime:
+        """``in_space`` for who names a space that must be there.
+
+        Raises:
+            BadArgumentError: no space can have this name.
+            NotFoundError: there is none of it, or it is disabled.
+        """
+        from agent_raw_rag.memory.spaces import no_space
+        from agent_raw_rag.store.memory_spaces import MemorySpaceTable
+
+        room = self.in_space(slug)
+        if room is self:
+            return self
+        there = os.path.exists(self.settings.store_path())
+        row = MemorySpaceTable(self.reader.connection).row(slug) if there else None
+        if row is None or not row.enabled:
+            raise no_space(slug)
+        return room
+
     def _in_space(self, slug: str) -> Runtime:
         path = space_path(self.settings.store_path(), slug)
         store = self.settings.store.model_copy(update={"path": path})
@@ -80,10 +103,46 @@ class Runtime(Parts):
         return Memory(self)
 
     def portable(self, slug: str = DEFAULT_SPACE) -> Portable:
-        """Taking a space elsewhere, and bringing it back. Only asked of the default space's."""
+        """Taking a space elsewhere, and bringing it back. Only asked of the default space's.
+
+        Raises:
+            BadArgumentError, NotFoundError: there is no such space.
+        """
         from agent_raw_rag.runtime.portable import Portable
 
-        return Portable(self.in_space(slug), self)
+        return Portable(self.open_space(slug), self)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The tokens that open spaces over HTTP. They stand in the home's store: only asked of the default space's runtime."""
+        from agent_raw_rag.memory.tokens import Tokens
+
+        return Tokens(self._home_store)
+
+    @cached_property
+    def spaces_registry(self) -> SpaceRegistry:
+        """The memory spaces there are. Only asked of the default space's runtime."""
+        from agent_raw_rag.memory.spaces import SpaceRegistry
+
+        return SpaceRegistry(self._home_store)
+
+    def admission(self, legacy: Iterable[str] = ()) -> Admission:
+        """Who may come in by HTTP, as it is at each moment. ``legacy``: tokens besides those that are stored."""
+        from agent_raw_rag.memory.admission import Admission
+        from agent_raw_rag.store.connection import connect
+
+        path = self.settings.store_path()
+        return Admission(path, lambda: connect(path, write=False), legacy)
+
+    @contextmanager
+    def _home_store(self) -> Iterator[Connection]:
+        from agent_raw_rag.store.durable import connect_durable
+
+        connection = connect_durable(self.settings.store_path())
+        try:
+            yield connection
+        finally:
+            connection.close()
 
     # ------------------------------------------------------------ writing
 
@@ -116,6 +175,8 @@ class Runtime(Parts):
             self.spaces.embed(report, on_note)
         else:
             report.backlog = self.spaces.backlog()
+        if only is None:
+            keep_up(self, report, on_note, embed=embed)
         report.seconds = round(time.perf_counter() - began, 3)
         return report
 

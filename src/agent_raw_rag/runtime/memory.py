@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.promotion import Promotion
     from agent_raw_rag.memory.raw import RawMemory
     from agent_raw_rag.memory.recall import Scorer
+    from agent_raw_rag.memory.results import RawFound
+    from agent_raw_rag.models import Millis
+    from agent_raw_rag.runtime.backlogs import Feeding
     from agent_raw_rag.runtime.parts import Parts
     from agent_raw_rag.store.connection import Connection
 
@@ -30,6 +33,8 @@ class Memory:
 
     parts: Parts
     _local: threading.local = field(default_factory=threading.local, repr=False)
+    _ready: int = field(default=0, repr=False)
+    """The store's file that is known to have this version's schema."""
 
     @cached_property
     def store(self) -> SpaceStore:
@@ -38,7 +43,7 @@ class Memory:
 
         return SpaceStore(
             space=self.parts.space, home=self.parts.home, read=lambda: self.parts.reader, write=self._write,
-            exists=lambda: os.path.exists(self.parts.settings.store_path()), now=lambda: time.time_ns() // 1_000_000,
+            exists=self._exists, now=lambda: time.time_ns() // 1_000_000,
         )  # fmt: skip
 
     @property
@@ -46,12 +51,34 @@ class Memory:
         """Whether raw turns are recalled where a caller does not say."""
         return self.parts.settings.memory.include_raw
 
+    def instant(self, told: str) -> Millis:
+        """The instant that somebody names: a date, a time, words; see ``search.dates``. Raises UsageError."""
+        from agent_raw_rag.search.dates import instant
+
+        return instant(told, now=datetime.now(self.parts.zone), upper=False)
+
     @cached_property
     def raw(self) -> RawMemory:
         """What was said and what happened, word for word: capturing and searching it."""
         from agent_raw_rag.memory.raw import RawMemory
+        from agent_raw_rag.search.words import Words
 
-        return RawMemory(self.store, lambda: self.parts.tokenizer, self.parts.ingest_options)
+        parts = self.parts
+        return RawMemory(
+            self.store,
+            lambda: parts.tokenizer,
+            parts.ingest_options,
+            Words(parts.home),
+            parts.zone,
+            after=self.feeding,
+        )
+
+    @cached_property
+    def feeding(self) -> Feeding:
+        """What brings the lexical index up while this process captures."""
+        from agent_raw_rag.runtime.backlogs import Feeding
+
+        return Feeding(self.parts)
 
     @cached_property
     def notes(self) -> Notes:
@@ -62,7 +89,7 @@ class Memory:
 
         settings = self.parts.settings.memory
         recalling = Recall(
-            self.store, RecallOptions(settings.near_duplicate, settings.budget_tokens),
+            self.store, RecallOptions(settings.near_duplicate, settings.budget_tokens), raw=self._raw_turns,
             count=lambda text: len(self.parts.tokenizer.encode(text)),
             reranker=self._scorer if settings.rerank else lambda: None,
         )  # fmt: skip
@@ -82,12 +109,25 @@ class Memory:
 
         return JournalView(self.store)
 
+    def _raw_turns(self, query: str, limit: int, exclude_session: str | None) -> RawFound:
+        from agent_raw_rag.memory.raw_search import RawQuery
+
+        return self.raw.search(RawQuery(query, limit, exclude_session=exclude_session))
+
     def _scorer(self) -> Scorer | None:
         """The reranker of the settings, if it reads a text by itself: late interaction needs the vectors of chunks."""
         from agent_raw_rag.memory.recall import Scorer
 
         made = self.parts.reranker()
         return made if isinstance(made, Scorer) else None
+
+    def _exists(self) -> bool:
+        """Whether there is a store. One that another process is just making, or that is of an older version, is made ready."""
+        number = file_number(self.parts.settings.store_path())
+        if number and number != self._ready:
+            self._connection()
+            self._ready = number
+        return bool(number)
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:

@@ -169,7 +169,7 @@ class Portable:
         done = []
         for path, facts in chosen:
             slug = space or facts.space
-            store = self.root.in_space(slug).settings.store_path()
+            store = self.root.open_space(slug).settings.store_path()
             now = datetime.now().astimezone()
             done.append(restore(path, facts, store, slug, self.root.home, now=now, actor=OWNER))
         return done

@@ -134,7 +134,7 @@ def raw_tools(tools: Tools) -> list[Tool]:
 
 
 def _memory_of(runtime: Callable[[], Runtime], space: str, *, rules: bool) -> list[Tool]:
-    return memory_tools(lambda _: runtime().in_space(space).memory, lambda _: OWNER, rules=rules)
+    return memory_tools(lambda _: runtime().open_space(space).memory, lambda _: OWNER, rules=rules)
 
 
 def _working_directory() -> str:

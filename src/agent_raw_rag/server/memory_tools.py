@@ -15,7 +15,8 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from agent_raw_rag.models import Actor
+from agent_raw_rag.errors import BadArgumentError
+from agent_raw_rag.models import Actor, Capture, Role
 from agent_raw_rag.server import memory_wire
 from agent_raw_rag.server.making import APPENDS, READS, REPLACES, tool_of
 from agent_raw_rag.server.tools import Number, Words, absent
@@ -23,6 +24,7 @@ from agent_raw_rag.server.tools import Number, Words, absent
 if TYPE_CHECKING:
     from agent_raw_rag.runtime.memory import Memory
 
+ROLES = ("user", "assistant", "tool", "event")
 KINDS = "rule, fact, decision, preference, lesson or task"
 NOTHING_RECALLED = "Nothing is remembered about this."
 NOTHING_FOUND = "No recorded event has these words."
@@ -104,11 +106,12 @@ class MemoryTools:
     ) -> Annotated[CallToolResult, memory_wire.Captured]:  # fmt: skip
         """Record what was said or done as raw history, for later. memory_search_raw finds it at once, memory_recall after it
         was promoted to a note. Sending it again adds nothing."""
-        from agent_raw_rag.memory.raw import Capture
-
-        ask = Capture(content, source, session_id=session_id, role=role or "event", host_turn_id=host_turn_id,
-                      timestamp=timestamp)  # fmt: skip
-        captured = self.memory_of(context).raw.capture(ask, self.actor_of(context))
+        memory = self.memory_of(context)
+        ask = Capture(
+            content, source, session=session_id, role=_role(role), host_turn_id=host_turn_id,
+            time=memory.instant(timestamp) if timestamp else memory.store.now(),
+        )  # fmt: skip
+        captured = memory.raw.capture(ask, self.actor_of(context))
         told = (
             f"{captured.event_id}: {captured.note}" if captured.recorded else f"Nothing recorded: {captured.skipped}."
         )
@@ -122,12 +125,11 @@ class MemoryTools:
         before: Annotated[Words, Field(description="Likewise")] = None,
     ) -> Annotated[CallToolResult, memory_wire.RawFound]:  # fmt: skip
         """Find recorded raw events by words in any order. For exact words, and when memory_recall has nothing."""
-        from agent_raw_rag.memory.raw import RawQuery
+        from agent_raw_rag.memory.raw_search import RawQuery
         from agent_raw_rag.memory.render import rendered
         from agent_raw_rag.memory.results import recalled_event
 
-        ask = RawQuery(query, 10 if limit is None else limit, session_id=session_id, source=source, after=after,
-                       before=before)  # fmt: skip
+        ask = RawQuery(query, 10 if limit is None else limit, session_id, source, after, before)
         found = self.memory_of(context).raw.search(ask)
         told = rendered([recalled_event(one) for one in found.events], self.mark()) or NOTHING_FOUND
         return _answer(told, found.as_json())
@@ -154,6 +156,12 @@ def memory_tools(
         tool_of(tools.memory_capture, "Record raw history", APPENDS),
         tool_of(tools.memory_search_raw, "Search raw events", READS),
     ]
+
+
+def _role(name: str | None) -> Role:
+    if name is not None and name not in ROLES:
+        raise BadArgumentError(f"There is no role {name[:80]!r}.", hint=f"The roles are: {', '.join(ROLES)}.")
+    return Role(name or "event")
 
 
 def _answer(text: str, content: dict[str, Any]) -> CallToolResult:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from agent_raw_rag.errors import ServiceError
 
 PROGRAM = "raw-rag-ingest"
+SERVER = "raw-rag"
 OURS = "RAW_RAG_"
+SECRET = "_TOKEN"  # noqa: S105 - the end of a variable's name
 LASTING = "uv tool install agent-raw-rag-mcp"
 _EPHEMERAL = re.compile(
     r"[/\\](?:archive-v\d+|environments-v\d+|builds-v\d+)[/\\]|[/\\]pipx[/\\]\.cache[/\\]|[/\\]\.cache[/\\](?:uv|pipx)[/\\]"
@@ -26,6 +28,8 @@ class Job:
     """Absolute path."""
     arguments: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
+    answers: bool = False
+    """Whether somebody waits for what it says: it then has the rank of any other program."""
 
     @property
     def command(self) -> list[str]:
@@ -45,12 +49,34 @@ def job(
         environment: Of the installing process; our own variables and those of ``moving`` go along.
         moving: Variables that say where the agents' logs are.
     """
-    arguments = ["--watch", "--interval", f"{interval:g}"]
-    if config:
-        arguments += ["--config", os.path.abspath(os.path.expanduser(config))]
+    arguments = ["--watch", "--interval", f"{interval:g}", *_configured(config)]
+    return Job(program, tuple(arguments), _kept(environment, moving))
+
+
+def serve_job(
+    program: str, words: Sequence[str], config: str | None, environment: Mapping[str, str], moving: Iterable[str]
+) -> Job:
+    """The server, which is the daemon too, as whoever installs it would start it.
+
+    Args:
+        program: Absolute path of the installed command.
+        words: The command's own words.
+        config: The configuration file asked for.
+        environment: As for ``job``; tokens in it stay behind.
+        moving: As for ``job``.
+    """
+    return Job(program, (*words, *_configured(config)), _kept(environment, moving), answers=True)
+
+
+def _configured(config: str | None) -> list[str]:
+    return ["--config", os.path.abspath(os.path.expanduser(config))] if config else []
+
+
+def _kept(environment: Mapping[str, str], moving: Iterable[str]) -> dict[str, str]:
+    """What goes along. A secret does not: the description is a file that stays."""
     wanted = set(moving)
-    kept = {name: value for name, value in sorted(environment.items()) if name.startswith(OURS) or name in wanted}
-    return Job(program, tuple(arguments), {name: value for name, value in kept.items() if value})
+    ours = {name for name in environment if name.startswith(OURS) and not name.endswith(SECRET)}
+    return {name: value for name, value in sorted(environment.items()) if name in ours | wanted and value}
 
 
 def is_ephemeral(path: str, environment: Mapping[str, str]) -> bool:
@@ -60,7 +86,9 @@ def is_ephemeral(path: str, environment: Mapping[str, str]) -> bool:
     return inside_cache or _EPHEMERAL.search(path) is not None
 
 
-def installed_program(argv: Sequence[str], interpreter: str, environment: Mapping[str, str]) -> str:
+def installed_program(
+    argv: Sequence[str], interpreter: str, environment: Mapping[str, str], name: str = PROGRAM
+) -> str:
     """The absolute path of the installed command: a lasting one, if there is any; links are left as they are, since they stay
     when what they point to is upgraded.
 
@@ -68,11 +96,15 @@ def installed_program(argv: Sequence[str], interpreter: str, environment: Mappin
         ServiceError: the command is nowhere.
     """
     candidates = [
-        argv[0] if argv and os.path.basename(argv[0]).startswith(PROGRAM) and os.path.dirname(argv[0]) else None,
-        shutil.which(PROGRAM, path=environment.get("PATH")),
-        os.path.join(os.path.dirname(interpreter), PROGRAM),
+        argv[0] if argv and _is_called(argv[0], name) and os.path.dirname(argv[0]) else None,
+        shutil.which(name, path=environment.get("PATH")),
+        os.path.join(os.path.dirname(interpreter), name),
     ]
     found = [os.path.abspath(path) for path in candidates if path and os.access(path, os.X_OK)]
     if not found:
-        raise ServiceError(f"The command {PROGRAM} is not installed.", hint=f"Run `{LASTING}` first.")
+        raise ServiceError(f"The command {name} is not installed.", hint=f"Run `{LASTING}` first.")
     return min(found, key=lambda path: is_ephemeral(os.path.realpath(path), environment))
+
+
+def _is_called(path: str, name: str) -> bool:
+    return os.path.basename(path) in (name, f"{name}.exe")

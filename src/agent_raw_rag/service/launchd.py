@@ -15,6 +15,8 @@ from agent_raw_rag.service.job import Job
 
 LABEL = "com.user.agent-raw-rag"
 """As version 0.2 called it, whose agent is thus replaced."""
+_BEHIND: dict[str, object] = {"ProcessType": "Background", "LowPriorityIO": True, "Nice": 10}
+_ANSWERING: dict[str, object] = {"ProcessType": "Standard"}
 GONE_SECONDS = 20.0
 """``bootout`` returns before the old one has ended."""
 
@@ -37,9 +39,7 @@ class Launchd:
             "KeepAlive": {"SuccessfulExit": False},
             "ThrottleInterval": 30,
             "ExitTimeOut": 15,
-            "ProcessType": "Background",
-            "LowPriorityIO": True,
-            "Nice": 10,
+            **(_ANSWERING if job.answers else _BEHIND),
             "Umask": 0o077,
         }
         if job.environment:

@@ -27,14 +27,15 @@ RestartSec=30
 # Wrong use or a wrong configuration does not mend itself.
 RestartPreventExitStatus=2
 TimeoutStopSec=15
-Nice=10
-IOSchedulingClass=idle
-UMask=0077
+{rank}UMask=0077
 NoNewPrivileges=yes
 {environment}
 [Install]
 WantedBy=default.target
 """
+
+
+_BEHIND = "Nice=10\nIOSchedulingClass=idle\n"
 
 
 class Systemd:
@@ -50,7 +51,7 @@ class Systemd:
         """The unit."""
         lines = "".join(f"Environment={quoted(f'{name}={value}')}\n" for name, value in job.environment.items())
         command = " ".join([quoted(job.program), *(quoted(word, variables=True) for word in job.arguments)])
-        return _TEMPLATE.format(command=command, environment=lines)
+        return _TEMPLATE.format(command=command, environment=lines, rank="" if job.answers else _BEHIND)
 
     def install(self, job: Job) -> list[str]:
         """See ``Service``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_raw_rag.errors import NotFoundError
@@ -14,9 +14,12 @@ ID_DIGITS = 20
 """Hexadecimal digits of a turn's key in its event id: 80 bits, so that no two turns of a store share them."""
 _is_event_id = re.compile(rf"e[0-9a-f]{{{ID_DIGITS}}}").fullmatch
 _SLICE = 500
-_EVENT = """t.id AS turn_id, t.key, s.id AS session_number, s.agent, s.native, t.ordinal, t.role, t.time, t.text, t.tokens,
-            coalesce(c.source, s.agent) AS source, c.author, coalesce(c.partial, 0) AS partial, t.abandoned
-            FROM turns t JOIN sessions s ON s.id = t.session_id LEFT JOIN captured c ON c.turn_id = t.id"""
+_MANY = 2000
+_COLUMNS = """t.id AS turn_id, t.key, s.id AS session_number, s.agent, s.native, t.ordinal, t.role, t.time, t.text,
+              t.tokens, coalesce(c.source, s.agent) AS source, c.author, coalesce(c.partial, 0) AS partial, t.abandoned,
+              s.project"""
+_JOINS = "JOIN sessions s ON s.id = t.session_id LEFT JOIN captured c ON c.turn_id = t.id"
+_EVENT = f"{_COLUMNS} FROM turns t {_JOINS}"
 
 
 def event_id(key: bytes) -> str:
@@ -44,6 +47,7 @@ class EventRow:
     author: str | None
     partial: bool
     abandoned: bool
+    project: str | None
 
     @property
     def id(self) -> str:
@@ -96,6 +100,20 @@ class CapturedRows:
                 found[event] = _event(row)
         return found
 
+    def at(self, places: Iterable[tuple[int, int]]) -> Iterator[EventRow]:
+        """The live turns at (session number, turn number), each place once."""
+        wanted = list(places)
+        for start in range(0, len(wanted), _SLICE):
+            part = wanted[start : start + _SLICE]
+            # CROSS JOIN: the places come first. SQLite might walk through all turns.
+            rows = self.connection.execute(
+                f"""WITH places (session, turn) AS (VALUES {", ".join(["(?, ?)"] * len(part))})
+                    SELECT {_COLUMNS} FROM places CROSS JOIN turns t ON t.session_id = places.session
+                    AND t.ordinal = places.turn {_JOINS} WHERE t.status = 0""",
+                [number for place in part for number in place],
+            )
+            yield from map(_event, rows)
+
     def in_session(self, session_id: int, first: int, last: int) -> list[EventRow]:
         """Live turns of a session from number ``first`` to ``last``, in order."""
         rows = self.connection.execute(
@@ -122,14 +140,18 @@ class CapturedRows:
         )
         return tuple(row[0] for row in rows)
 
-    def sessions_of_source(self, source: str, limit: int) -> tuple[int, ...]:
-        """Up to ``limit`` sessions that hold a turn of a source."""
-        rows = self.connection.execute(
-            """SELECT id FROM sessions WHERE agent = ?
-               UNION SELECT t.session_id FROM captured c JOIN turns t ON t.id = c.turn_id WHERE c.source = ? LIMIT ?""",
-            (source, source, limit),
-        )
-        return tuple(row[0] for row in rows)
+    def sessions_of_source(self, source: str) -> tuple[int, ...] | None:
+        """The sessions that hold a turn of a source; None: it told so much that the question is not worth its answer."""
+        sessions = self.connection.execute(
+            "SELECT id FROM sessions WHERE agent = ? LIMIT ?", (source, _MANY)
+        ).fetchall()
+        told = self.connection.execute(
+            "SELECT t.session_id FROM captured c JOIN turns t ON t.id = c.turn_id WHERE c.source = ? LIMIT ?",
+            (source, _MANY),
+        ).fetchall()
+        if len(sessions) == _MANY or len(told) == _MANY:
+            return None
+        return tuple({row[0] for row in (*sessions, *told)})
 
 
 def _event(row: sqlite3.Row) -> EventRow:

@@ -19,6 +19,9 @@ from agent_raw_rag.store.lock import WRITER, lock
 WAIT_SECONDS = 60.0
 """How long a write waits for others: emptying the store's free pages after a forgetting takes that long in a large one."""
 _LOOK_SECONDS = 0.2
+_SHORTEST, _LONGEST = 0.001, 0.01
+"""Seconds between two tries for SQLite's lock. Its own waiting grows to a tenth of a second, in which a busy writer's gaps are
+over, so that a capture could starve beside a first ingest."""
 
 
 def connect_durable(path: str) -> sqlite3.Connection:
@@ -32,7 +35,7 @@ def connect_durable(path: str) -> sqlite3.Connection:
         _bring_up(path)
     connection = connect(path, write=True)
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA busy_timeout = {int(WAIT_SECONDS * 1000)}")
+    connection.execute("PRAGMA busy_timeout = 0")  # the waiting is done in durable_transaction
     return connection
 
 
@@ -58,7 +61,7 @@ def durable_transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Conn
         StoreError: it could not be written: the disk is full, the file is damaged.
     """
     try:
-        connection.execute("BEGIN IMMEDIATE")
+        _begin(connection)
         yield connection
         connection.execute("COMMIT")
     except BaseException as error:
@@ -69,7 +72,24 @@ def durable_transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Conn
         raise
 
 
+def _begin(connection: sqlite3.Connection) -> None:
+    deadline, pause = time.monotonic() + WAIT_SECONDS, _SHORTEST
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() >= deadline:
+                raise
+        time.sleep(pause)
+        pause = min(pause * 1.2, _LONGEST)
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
+
+
 def _told(error: sqlite3.Error) -> StoreError:
-    if isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error)):
+    if _is_busy(error):
         return StoreBusyError("Another process is writing to the store.", hint="Try again when it is done.")
     return StoreError(f"Nothing was written to the store: {error}.", hint="Check disk space and the file's owner.")

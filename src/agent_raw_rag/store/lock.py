@@ -2,7 +2,7 @@
 
 Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
 ``writer`` only when a slice is stored, so that new text never waits for a model. Whoever watches the logs all the time
-holds ``daemon``: one is enough. Who answers on the daemon's socket holds that.
+holds ``daemon``: one is enough. Who answers on the daemon's socket holds that, and who serves HTTP a lock of its port.
 
 A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
@@ -24,16 +24,24 @@ WRITER = "writer"
 EMBEDDER = "embedder"
 DAEMON = "daemon"
 SOCKET = "daemon.sock"
+HTTP = "http"
 _BUSY = {
     WRITER: "Another process is writing to the store",
     EMBEDDER: "Another process is making vectors",
     DAEMON: "Another process watches the logs already",
     SOCKET: "Another daemon serves this home",
+    HTTP: "Another process serves this home",
 }
 _HINT = {
     DAEMON: "One is enough. `raw-rag-ingest --daemon-status` tells more.",
     SOCKET: "One is enough; end that one first if this one is to serve.",
+    HTTP: "End that one first, or take another port.",
 }
+
+
+def http(port: int) -> str:
+    """The lock of whoever serves a home on a port."""
+    return f"{HTTP}-{port}"
 
 
 @contextmanager
@@ -78,8 +86,9 @@ def _acquire(handle: int, which: str, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
     while not _try_lock(handle):
         if time.monotonic() >= deadline:
+            kind = which.partition("-")[0]
             raise StoreBusyError(
-                f"{_BUSY[which]} ({_holder(handle)}).", hint=_HINT.get(which, "Try again when it is done.")
+                f"{_BUSY[kind]} ({_holder(handle)}).", hint=_HINT.get(kind, "Try again when it is done.")
             )
         time.sleep(POLL_SECONDS)
 

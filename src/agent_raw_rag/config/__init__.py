@@ -12,8 +12,11 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from agent_raw_rag.config.memory import HttpSettings, McpSettings, MemorySettings
+from agent_raw_rag.config.section import Section as _Section
+from agent_raw_rag.config.section import Share
 from agent_raw_rag.errors import ConfigError
 
 HOME_VARIABLE = "RAW_RAG_HOME"
@@ -25,11 +28,6 @@ RULES_VARIABLES = ("RAW_RAG_RULES_ENABLED", "OCTOP_MEMORY_MCP_RULES_ENABLED")
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 Seconds = Annotated[float, Field(gt=0, le=3600)]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class StoreSettings(_Section):
@@ -236,26 +234,6 @@ class DaemonSettings(_Section):
     on_battery: bool = Field(False, description="Make vectors on battery too.")
 
 
-class MemorySettings(_Section):
-    """What agents save and recall."""
-
-    rules_enabled: bool = Field(
-        True, description="Let agents save and change notes: `memory_save` and `memory_update`. Off: neither is there."
-    )
-    include_raw: bool = Field(
-        False, description="Recall raw turns after the notes, where a caller does not say whether it wants them."
-    )
-    near_duplicate: Share = Field(
-        0.85, description="Share of common words from which two notes count as one when they are recalled."
-    )
-    budget_tokens: Annotated[int, Field(ge=100, le=100_000)] = Field(
-        1500, description="Tokens of all that is recalled at once."
-    )
-    rerank: bool = Field(
-        False, description="Let the reranker order what is recalled: rules and the rest, each among themselves."
-    )
-
-
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -266,6 +244,8 @@ class Settings(_Section):
     encoder: EncoderSettings = EncoderSettings()
     reranker: RerankerSettings = RerankerSettings()
     daemon: DaemonSettings = DaemonSettings()
+    mcp: McpSettings = McpSettings()
+    http: HttpSettings = HttpSettings()
     memory: MemorySettings = MemorySettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")

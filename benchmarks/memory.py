@@ -1,0 +1,164 @@
+"""The memory layer: how long its calls take.
+
+    python benchmarks/memory.py raw [--turns 100000] [--calls 500] [--processes 4]
+
+Makes a throw-away home, fills it, measures single calls in this process and then in several at once, and prints one JSON
+object. Milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agent_raw_rag.memory.raw_search import RawQuery
+from agent_raw_rag.models import Actor, Capture, Role
+from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.runtime.backlogs import feed_words
+
+ACTOR = Actor("owner", "cli")
+START = 1_700_000_000_000
+SESSION_TURNS = 50
+BATCH = 2000
+SYLLABLES = ["ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "zu", "dal", "gor", "fen", "pim", "tus"]
+
+
+class Prose:
+    """Texts of made-up words, a few of them common and most of them rare, as in speech."""
+
+    def __init__(self, seed: int, words: int = 20_000) -> None:
+        chance = random.Random(11)
+        self.words = sorted({"".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(words)})
+        chance.shuffle(self.words)
+        self.weights = [1 / (rank + 3) for rank in range(len(self.words))]
+        self.chance = random.Random(seed)
+
+    def text(self, least: int, most: int) -> str:
+        return " ".join(self.chance.choices(self.words, self.weights, k=self.chance.randint(least, most)))
+
+
+def captures(turns: int) -> Iterator[Capture]:
+    prose = Prose(1)
+    for number in range(turns):
+        role = (Role.USER, Role.ASSISTANT)[number % 2]
+        yield Capture(
+            prose.text(8, 120), f"agent-{number % 7}", session=f"s{number // SESSION_TURNS}", role=role,
+            host_turn_id=str(number), time=START + number * 1000,
+        )  # fmt: skip
+
+
+def fill(room: Runtime, turns: int) -> None:
+    batch: list[Capture] = []
+    for one in captures(turns):
+        batch.append(one)
+        if len(batch) == BATCH:
+            room.memory.raw.capture_all(batch, ACTOR)
+            batch = []
+    if batch:
+        room.memory.raw.capture_all(batch, ACTOR)
+    feed_words(room)
+
+
+def runtime(home: str) -> Runtime:
+    return Runtime.load(environment={"HOME": home, "RAW_RAG_HOME": home})
+
+
+def timed(call: Callable[[int], Any], calls: int) -> list[float]:
+    spent = []
+    for number in range(calls):
+        began = time.perf_counter()
+        call(number)
+        spent.append((time.perf_counter() - began) * 1000)
+    return spent
+
+
+def summary(spent: list[float]) -> dict[str, float]:
+    spent = sorted(spent)
+    at = {
+        name: spent[min(len(spent) - 1, int(len(spent) * share))]
+        for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
+    }
+    return {
+        **{name: round(value, 2) for name, value in at.items()},
+        "max": round(spent[-1], 2),
+        "mean": round(statistics.fmean(spent), 2),
+    }
+
+
+def capture_calls(home: str, name: str, calls: int) -> list[float]:
+    raw, prose = runtime(home).memory.raw, Prose(os.getpid())
+    raw.capture(Capture("warm", name), ACTOR)
+    return timed(
+        lambda number: raw.capture(
+            Capture(prose.text(8, 120), name, session=f"{name}-{number // 20}", host_turn_id=str(number), time=START),
+            ACTOR,
+        ),
+        calls,
+    )
+
+
+def search_calls(home: str, name: str, calls: int) -> list[float]:
+    raw, prose = runtime(home).memory.raw, Prose(os.getpid())
+    raw.search(RawQuery("warm"))
+    return timed(lambda number: raw.search(RawQuery(prose.text(2, 6))), calls)
+
+
+def _work(what: str, home: str, name: str, calls: int, answers: Any) -> None:
+    answers.put((what, {"capture": capture_calls, "search": search_calls}[what](home, name, calls)))
+
+
+def together(home: str, processes: int, calls: int) -> dict[str, dict[str, float]]:
+    spawn = multiprocessing.get_context("spawn")
+    answers = spawn.Queue()
+    workers = [
+        spawn.Process(target=_work, args=(what, home, f"{what}{number}", calls, answers))
+        for number in range(processes) for what in ("capture", "search")
+    ]  # fmt: skip
+    for worker in workers:
+        worker.start()
+    spent: dict[str, list[float]] = {"capture": [], "search": []}
+    for _ in workers:
+        what, times = answers.get()
+        spent[what] += times
+    for worker in workers:
+        worker.join()
+    return {what: summary(times) for what, times in spent.items()}
+
+
+def raw(turns: int, calls: int, processes: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as home:
+        began = time.perf_counter()
+        fill(runtime(home), turns)
+        filled = time.perf_counter() - began
+        return {
+            "turns": turns,
+            "fill_seconds": round(filled, 1),
+            "fill_turns_per_second": round(turns / filled),
+            "capture": summary(capture_calls(home, "alone", calls)),
+            "search": summary(search_calls(home, "alone", calls)),
+            f"{processes}+{processes} processes": together(home, processes, calls),
+        }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["raw"])
+    parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--calls", type=int, default=500)
+    parser.add_argument("--processes", type=int, default=4)
+    given = parser.parse_args()
+    print(json.dumps(raw(given.turns, given.calls, given.processes), indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

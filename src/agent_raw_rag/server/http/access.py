@@ -1,0 +1,90 @@
+"""The access log: a JSON line for each request. No header, no body, no query, and no path that is not one of ours."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from queue import SimpleQueue
+from typing import Any
+
+from agent_raw_rag.server.http.guard import App, Message, Receive, Scope, Send
+from agent_raw_rag.server.http.visit import KEY, Visit
+
+FILE = "http.log"
+FILE_BYTES = 5_000_000
+FILES = 4
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"})
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class AccessLog:
+    """Writes lines in a thread of its own: a slow disk holds up no answer."""
+
+    def __init__(self, folder: str) -> None:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        self.path = os.path.join(folder, FILE)
+        file = RotatingFileHandler(self.path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
+        file.setFormatter(logging.Formatter("%(message)s"))
+        queue: SimpleQueue[Any] = SimpleQueue()
+        self._handler = QueueHandler(queue)
+        self._listener = QueueListener(queue, file)
+        self._file = file
+        self._listener.start()
+        atexit.register(self.close)
+
+    def __call__(self, facts: dict[str, Any]) -> None:
+        """Write a line."""
+        line = json.dumps(facts, separators=(",", ":"))
+        self._handler.handle(logging.LogRecord("access", logging.INFO, "", 0, line, None, None))
+
+    def close(self) -> None:
+        """Write what is waiting, and end."""
+        atexit.unregister(self.close)
+        self._listener.stop()
+        self._file.close()
+
+
+class Logged:
+    """The outermost middleware: it begins a visit, and tells of it when it is over."""
+
+    def __init__(self, app: App, tell: Tell) -> None:
+        self._app = app
+        self._tell = tell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        visit = scope[KEY] = Visit("-")
+        began, status, sent = time.perf_counter(), 0, 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            else:
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            self._tell(_facts(scope, visit, status, sent, time.perf_counter() - began))
+
+
+def _facts(scope: Scope, visit: Visit, status: int, sent: int, seconds: float) -> dict[str, Any]:
+    method = scope["method"] if scope["method"] in METHODS else "-"
+    peer = (scope.get("client") or ("",))[0]
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"), "peer": peer, "method": method, "path": visit.path,
+        "status": status, "ms": round(seconds * 1000, 2), "bytes": sent,
+        "token": visit.bearer.label if visit.bearer else None, "space": visit.space, "tool": visit.tool,
+    }  # fmt: skip

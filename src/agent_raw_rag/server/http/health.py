@@ -1,0 +1,47 @@
+"""``GET /health``: whether it serves, to anybody; how much it holds, to whoever may read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agent_raw_rag import __version__
+from agent_raw_rag.memory.admission import Admission
+from agent_raw_rag.server.http.refusals import rendered
+from agent_raw_rag.server.http.visit import visit_of
+
+if TYPE_CHECKING:
+    from agent_raw_rag.runtime import Runtime
+
+TABLES = ("sessions", "turns", "notes", "candidates")
+MOST_SPACES = 20
+"""That are counted for one question."""
+
+
+def health(runtime: Runtime, admission: Admission) -> Callable[[Request], Any]:
+    """The endpoint."""
+
+    async def answer(request: Request) -> Response:
+        visit = visit_of(request.scope)
+        body: dict[str, Any] = {"status": "ok", "version": __version__}
+        if visit.bearer is not None:
+            spaces = [visit.space] if visit.space else admission.spaces_of(visit.bearer)
+            body["spaces"] = await anyio.to_thread.run_sync(_counts, runtime, spaces[:MOST_SPACES])
+        return Response(rendered(body), media_type="application/json")
+
+    return answer
+
+
+def _counts(runtime: Runtime, spaces: list[str]) -> dict[str, dict[str, int]]:
+    return {space: _count(runtime.in_space(space)) for space in spaces}
+
+
+def _count(runtime: Runtime) -> dict[str, int]:
+    if not runtime.memory.store.exists():
+        return dict.fromkeys(TABLES, 0)
+    connection = runtime.reader.connection
+    return {name: int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]) for name in TABLES}

@@ -1,0 +1,25 @@
+"""Which scope of a token each tool asks for. A tool that is not in the table is given to nobody over HTTP."""
+
+from __future__ import annotations
+
+TOOL_SCOPES = {
+    "memory_recall": "read",
+    "memory_search_raw": "read",
+    "memory_save": "write",
+    "memory_capture": "write",
+    "memory_update": "write",
+    "memory_candidates": "curate",
+    "memory_history": "curate",
+    "memory_journal": "curate",
+    "memory_propose": "curate",
+    "memory_promote": "curate",
+    "memory_reject": "curate",
+    "raw_rag_search": "read",
+    "raw_rag_recent": "read",
+    "raw_rag_context": "read",
+    "raw_rag_status": "read",
+    "raw_rag_ingest": "write",
+}
+CURATE = "curate"
+HOME_ONLY = frozenset({"raw_rag_ingest"})
+"""Tools that work on the home itself: the agents' logs are read into the default space, and into no other."""

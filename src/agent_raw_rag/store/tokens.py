@@ -1,0 +1,86 @@
+"""The tokens that open spaces over HTTP: their hashes, never their secrets. They stand in the store of the home."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from agent_raw_rag.models import Millis
+
+_COLUMNS = "id, label, prefix, hash, spaces, scopes, created, expires, used, revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """One token."""
+
+    id: int
+    label: str
+    prefix: str
+    """The secret's first eight characters: enough to tell tokens apart, not to guess one."""
+    hash: bytes
+    """SHA-256 of the secret."""
+    spaces: tuple[str, ...]
+    """The slugs of the spaces it opens; ``*``: all."""
+    scopes: tuple[str, ...]
+    created: Millis
+    expires: Millis | None = None
+    used: Millis | None = None
+    """Last use, to the minute."""
+    revoked: Millis | None = None
+    """From when on it is no longer taken; of one that was rotated with grace that may lie ahead."""
+
+    def is_live(self, now: Millis) -> bool:
+        """Whether it opens anything at an instant."""
+        return not any(end is not None and end <= now for end in (self.expires, self.revoked))
+
+    def opens(self, space: str) -> bool:
+        """Whether it may be used in a space."""
+        return space in self.spaces or "*" in self.spaces
+
+
+class TokenTable:
+    """The tokens of one open store. Whoever writes holds the transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def rows(self) -> list[TokenRow]:
+        """All there ever were, oldest first."""
+        rows = self.connection.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY id")
+        return [_row(row) for row in rows]
+
+    def add(
+        self, label: str, prefix: str, digest: bytes, *, spaces: tuple[str, ...], scopes: tuple[str, ...],
+        created: Millis, expires: Millis | None,
+    ) -> TokenRow:  # fmt: skip
+        """Store a token's hash. A second one that is live under the same label breaks a rule of the table."""
+        number = self.connection.execute(
+            """INSERT INTO tokens (label, prefix, hash, spaces, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)""",
+            (label, prefix, digest, json.dumps(spaces), json.dumps(scopes), created, expires),
+        ).lastrowid
+        assert number is not None
+        return TokenRow(number, label, prefix, digest, spaces, scopes, created, expires)
+
+    def revoke(self, number: int, at: Millis) -> None:
+        """Take a token no longer from an instant on. The row stays."""
+        self.connection.execute("UPDATE tokens SET revoked = ? WHERE id = ?", (at, number))
+
+    def used(self, number: int, at: Millis) -> None:
+        """Note a use."""
+        self.connection.execute("UPDATE tokens SET used = ? WHERE id = ?", (at, number))
+
+
+def data_version(connection: sqlite3.Connection) -> int:
+    """A number that changes whenever another connection has changed the store. Reads no table."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
+def _row(row: Any) -> TokenRow:
+    number, label, prefix, digest, spaces, scopes, created, expires, used, revoked = row
+    return TokenRow(
+        number, label, prefix, bytes(digest), tuple(json.loads(spaces)), tuple(json.loads(scopes)), created, expires,
+        used, revoked,
+    )  # fmt: skip
