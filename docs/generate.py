@@ -457,6 +457,9 @@ def _variables() -> Iterable[tuple[str, str]]:
     yield module.HOME_VARIABLE, "The home folder: store, indexes and configuration. Default `~/.agent-raw-rag`."
     yield module.CONFIG_VARIABLE, "The configuration file. A missing one is an error."
     yield module.STORE_VARIABLE, "The store's SQLite file; wins over `store.path`."
+    yield module.SPACE_VARIABLE, "The memory space that commands and the server on stdio work in. Default `default`."
+    yield module.RULES_VARIABLES[0], "`0` or `1`; wins over `memory.rules_enabled`."
+    yield module.RULES_VARIABLES[1], f"The same, where `{module.RULES_VARIABLES[0]}` is not set."
     yield (
         "RAW_RAG_LOG",
         "How much is logged: `DEBUG`, `INFO` (default of the daemon), `WARNING` (default of all else) or `ERROR`.",

@@ -26,16 +26,17 @@ def fitted(memories: Sequence[Memory], budget: int, count: Callable[[str], int])
     kept: list[Memory] = []
     room = budget
     for one in memories:
-        shown = one if count(one.text) <= room else _cut(one, room, count)
-        if shown is not None:
-            kept.append(shown)
-            room -= count(shown.text)
+        size = count(one.text)
+        if size <= room:
+            kept.append(one)
+            room -= size
+        elif room >= LEAST_ROOM:
+            kept.append(_cut(one, room, count))
+            room = 0
     return kept, len(memories) - len(kept)
 
 
-def _cut(one: Memory, room: int, count: Callable[[str], int]) -> Memory | None:
-    if room < LEAST_ROOM:
-        return None
+def _cut(one: Memory, room: int, count: Callable[[str], int]) -> Memory:
     text = one.text[: 8 * room]  # few texts have longer tokens, and a turn may have megabytes
     while (size := count(text + CUT)) > room:
         text = text[: min(len(text) - 1, len(text) * room // size)]

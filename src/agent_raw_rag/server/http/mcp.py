@@ -10,16 +10,18 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 from mcp.server.mcpserver import Context
-from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from mcp_types import CallToolResult, InputRequiredResult
 
 from agent_raw_rag import __version__
 from agent_raw_rag.errors import ForbiddenError, RawRagError
 from agent_raw_rag.models import Actor
 from agent_raw_rag.server.app import HistoryServer
 from agent_raw_rag.server.http.guard import Witness
-from agent_raw_rag.server.http.scopes import HOME_ONLY, TOOL_SCOPES
+from agent_raw_rag.server.http.scopes import HOME_ONLY, KNOW_NO_STORE, TOOL_SCOPES
 from agent_raw_rag.server.http.visit import Visit, visit_of
+from agent_raw_rag.server.refusals import error_result
 from agent_raw_rag.store.homes import DEFAULT_SPACE
 
 if TYPE_CHECKING:
@@ -72,7 +74,10 @@ class MemoryServer(HistoryServer):
         if refused is not None:
             return error_result(refused)
         _, space = visit.admitted()
-        token = _here.set(Here(self._runtime.in_space(space), visit.actor))
+        runtime = self._runtime.in_space(space)
+        if name not in KNOW_NO_STORE and not runtime.memory.store.exists():
+            await anyio.to_thread.run_sync(_make_store, runtime)
+        token = _here.set(Here(runtime, visit.actor))
         try:
             return await super().call_tool(name, arguments, context)
         finally:
@@ -95,8 +100,7 @@ class MemoryServer(HistoryServer):
         return None
 
 
-def error_result(error: RawRagError) -> CallToolResult:
-    """An expected error as a tool's result: words for a model, the one error shape for programs."""
-    shape = {"code": error.code, "message": error.message, "hint": error.hint}
-    text = TextContent(type="text", text=f"{error} ({error.code})")
-    return CallToolResult(content=[text], structured_content=shape, is_error=True)
+def _make_store(runtime: Runtime) -> None:
+    """An empty one: to whoever asks over a network, a space without one is a space that holds nothing."""
+    with runtime.memory.store.write():
+        pass

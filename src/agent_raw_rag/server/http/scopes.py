@@ -23,3 +23,5 @@ TOOL_SCOPES = {
 CURATE = "curate"
 HOME_ONLY = frozenset({"raw_rag_ingest"})
 """Tools that work on the home itself: the agents' logs are read into the default space, and into no other."""
+KNOW_NO_STORE = frozenset(name for name in TOOL_SCOPES if name.startswith("memory_"))
+"""Tools that take a space without a store for one that holds nothing; the others expect the store of an ingest."""

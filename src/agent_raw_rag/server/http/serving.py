@@ -81,15 +81,14 @@ class HttpServing:
         if self._port:
             self._hold(self._port)
         try:
-            family = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)[0][0]
-            bound = socket.create_server((self._host.strip("[]"), self._port), family=family, backlog=BACKLOG)
+            bound = _listening(self._host.strip("[]"), self._port)
         except OSError as error:
             raise self._not_bound(error) from error
         self._held.callback(bound.close)
         port = bound.getsockname()[1]
         if not self._port:
             self._hold(port)
-        shown = f"[{self._host.strip('[]')}]" if family == socket.AF_INET6 else self._host
+        shown = f"[{self._host.strip('[]')}]" if bound.family == socket.AF_INET6 else self._host
         return bound, f"http://{shown}:{port}"
 
     def _hold(self, port: int) -> None:
@@ -157,6 +156,25 @@ class _Server(uvicorn.Server):
         if self._waiting is not None:
             loop, ended = self._waiting
             loop.call_soon_threadsafe(ended.set)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. Its protocol is named: asyncio leaves Nagle's algorithm on where it is not, and every answer
+    then waits 40 ms for the acknowledgement of its own head. Raises OSError."""
+    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        bound.bind(address)
+        bound.listen(BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 def _config(app: object) -> uvicorn.Config:

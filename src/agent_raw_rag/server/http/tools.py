@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from mcp.server.mcpserver import Context
 
+from agent_raw_rag.models import Actor
 from agent_raw_rag.server.app import raw_tools
 from agent_raw_rag.server.http.mcp import MemoryServer, here
+from agent_raw_rag.server.memory_tools import memory_tools
 from agent_raw_rag.server.project import Surroundings
 from agent_raw_rag.server.tools import ALL_PROJECTS, Tools
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver.tools import Tool
 
     from agent_raw_rag.runtime import Runtime
+    from agent_raw_rag.runtime.memory import Memory
     from agent_raw_rag.server.http.app import MakeServer
     from agent_raw_rag.server.http.guard import Witness
 
@@ -46,4 +49,12 @@ class _Everywhere(Surroundings):
 
 
 def _memory_tools(runtime: Runtime, *, curating: bool) -> list[Tool]:
-    return []
+    return memory_tools(_memory_of, _actor_of, rules=runtime.settings.memory.rules_enabled)
+
+
+def _memory_of(context: Context) -> Memory:
+    return here().runtime.memory
+
+
+def _actor_of(context: Context) -> Actor:
+    return here().actor
