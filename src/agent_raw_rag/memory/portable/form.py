@@ -6,15 +6,18 @@ Pure. ``docs/reference/export-format.md`` says the same for people.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
 
 from agent_raw_rag.errors import StoreError, UsageError
+from agent_raw_rag.models import Role
 from agent_raw_rag.sources.kinds import FORMAT
 
 VERSION = 1
+_MOST = (1 << 63) - 1
 TYPES = ("source", "session", "turn", "note", "candidate", "journal")
 """The types of records, in the order in which they stand; a session's turns follow it."""
 Record = dict[str, Any]
@@ -57,6 +60,20 @@ NEEDED = {
     "journal": ("id", "time", "action", "actor", "transport", "chain"),
 }
 """Type of record -> the fields that are always there."""
+
+_HEX = r"(?:[0-9a-f]{2})*"
+_EVENT, _NOTE, _CANDIDATE = r"e[0-9a-f]{20}", r"n[0-9a-f]{20}", r"c[0-9a-f]{20}"
+PATTERNS = {
+    ("session", "session"): r"[^:]+:(?s:.+)",
+    ("turn", "id"): _EVENT, ("turn", "key"): r"[0-9a-f]{32}", ("turn", "answers"): _EVENT,
+    ("turn", "role"): "|".join(role.value for role in Role), ("turn", "status"): "live|copy|forgotten",
+    ("turn", "text_hash"): _HEX, ("turn", "trail"): _HEX,
+    ("note", "id"): _NOTE, ("note", "status"): "active|superseded|deprecated",
+    ("candidate", "id"): _CANDIDATE, ("candidate", "status"): "pending|conflict|promoted|rejected",
+    ("journal", "before"): _HEX, ("journal", "after"): _HEX, ("journal", "chain"): _HEX,
+}  # fmt: skip
+"""(type of record, field) -> what its text must be like."""
+_PATTERNS = {place: re.compile(pattern) for place, pattern in PATTERNS.items()}
 
 
 def lines(
@@ -172,11 +189,13 @@ class Reading:
         self._place = place
         known = FIELDS[kind]
         for name, value in record.items():
-            if name != "type" and (name not in known or not _is(value, known[name])):
+            if name != "type" and (name not in known or not _is(value, known[name]) or not _fits(kind, name, value)):
                 raise self._damaged(number, f"a {kind} with {name} {str(value)[:40]!r}")
         lacking = [name for name in NEEDED[kind] if name not in record]
         if lacking:
             raise self._damaged(number, f"a {kind} without {lacking[0]}")
+        if kind == "turn" and record["id"] != f"e{record['key'][:20]}":
+            raise self._damaged(number, "a turn whose id is not its key's")
         if kind == "session":
             self._session = record["session"]
         elif kind == "turn" and record["session"] != self._session:
@@ -198,4 +217,20 @@ class Reading:
 
 
 def _is(value: object, allowed: tuple[type, ...]) -> bool:
+    if isinstance(value, int) and not -_MOST <= value <= _MOST:
+        return False
     return isinstance(value, allowed) and (bool in allowed or not isinstance(value, bool))
+
+
+def _fits(kind: str, name: str, value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(one, str) for one in value)
+    if name == "captured":
+        return isinstance(value, dict) and _is_captured(value)
+    pattern = _PATTERNS.get((kind, name))
+    return pattern is None or (isinstance(value, str) and pattern.fullmatch(value) is not None)
+
+
+def _is_captured(value: Record) -> bool:
+    texts = isinstance(value.get("source"), str) and isinstance(value.get("author"), str | None)
+    return texts and isinstance(value.get("partial"), bool) and len(value) == 3
