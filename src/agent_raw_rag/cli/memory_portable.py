@@ -51,7 +51,7 @@ def import_(
         str,
         typer.Argument(
             metavar="FILE", show_default=False,
-            help="An export of raw-rag (JSONL); of claude.ai or ChatGPT (its zip, folder or conversations.json); "
+            help="An export of raw-rag (JSONL); of a chat service (its zip, folder or conversations.json); "
                  "an agent's log (JSONL).",
         ),
     ],
