@@ -10,6 +10,7 @@ import pytest
 
 from agent_raw_rag.errors import StoreError, UsageError
 from agent_raw_rag.ingest.forget import forget
+from agent_raw_rag.memory.portable.arrive import arrive
 from agent_raw_rag.memory.statements import statement_hash
 from agent_raw_rag.models import CleanText
 from agent_raw_rag.store.connection import transaction
@@ -252,3 +253,20 @@ def test_a_records_ids_are_the_ids_of_the_tools(one: Ingest) -> None:
     log(one, 0)
     (turn,) = records(exported(one), "turn")
     assert turn["id"] == f"e{turn['key'][:20]}" and turn["session"] == "claude:s1"
+
+
+def test_an_import_that_was_interrupted_goes_on(one: Ingest, two: Ingest, tmp_path: Path) -> None:
+    for session in ("s1", "s2", "s3"):
+        log(one, 0, 1, session=session)
+    note(one, "1", "Use tabs.")
+    file = tmp_path / "export.jsonl"
+    file.write_bytes(exported(one))
+
+    def stop(chunks: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        arrive(two.committer(), str(file), actor=OWNER, now=NOW, on_chunks=stop)
+    assert count(two, "turns") == 2 and count(two, "notes") == count(two, "journal") == 0
+    assert imported(two, file.read_bytes()).added["turn"] == 4
+    assert exported(two) == file.read_bytes()
