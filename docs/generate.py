@@ -175,15 +175,27 @@ def mcp_tools() -> Iterable[str]:
     from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.server.app import build
 
-    server = build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/")
-    tools = [
-        tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in asyncio.run(server.list_tools())
-    ]
+    server, curating = (
+        build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/", curation=curation)
+        for curation in (False, True)
+    )
+    tools = _listed(server)
     size = sum(len(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in tools)
     yield "# MCP tools"
     yield f"What `agent-raw-rag-mcp` offers over stdio: {len(tools)} tools, {size:,} characters of definitions in all."
     yield "## Server instructions"
     yield _fenced("text", server.instructions or "")
+    yield from _tools(tools)
+    yield "## With `--curation`"
+    yield "These are offered besides, where the server was started so, or with `curation = true` in the section `[mcp]`."
+    yield from _tools(_listed(curating)[len(tools) :])
+
+
+def _listed(server: Any) -> list[dict[str, Any]]:
+    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in asyncio.run(server.list_tools())]
+
+
+def _tools(tools: list[dict[str, Any]]) -> Iterable[str]:
     for tool in tools:
         yield f"## {tool['name']}"
         yield tool.get("description", "")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_raw_rag.memory.polarity import are_twins, reading
+from agent_raw_rag.memory.polarity import are_twins, landmark, reading
 
 TWINS = [
     ("never deploy on Friday", "deploy on Friday"),
@@ -33,6 +33,7 @@ NO_TWINS = [
     ("不同的分支", "同一的分支"),
     ("特别重要的接口", "重要的接口"),
     ("周五不要部署", "周五禁止部署"),
+    ("I like it", "I hate it"),
     ("", ""),
 ]
 
@@ -57,3 +58,10 @@ def test_nothing_is_its_own_twin(text: str) -> None:
 def test_never_before_a_statement_makes_its_twin(words: list[str]) -> None:
     said = " ".join(words)
     assert are_twins(reading(said), reading(f"never {said}"))
+
+
+@pytest.mark.parametrize(("one", "other"), TWINS)
+def test_the_landmark_of_a_statement_stands_in_its_twin(one: str, other: str) -> None:
+    for said, twin in ((one, other), (other, one)):
+        assert landmark(reading(said))
+        assert landmark(reading(said)) in twin.lower()

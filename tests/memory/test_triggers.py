@@ -155,3 +155,12 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "triggers.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="cannot be read"):
         Triggers.load(str(tmp_path))
+
+
+def test_the_example_in_the_documentation_works(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "decide-what-becomes-a-note.md"
+    (code,) = [
+        block for block in re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL) if "[[rule]]" in block
+    ]
+    hits = own(tmp_path, code).hits("Merk dir: der Server steht in Graz.")
+    assert [hit.rule.name for hit in hits] == ["remember-de"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent_raw_rag.errors import BadArgumentError
-from agent_raw_rag.memory.polarity import are_twins, landmark, reading
+from agent_raw_rag.memory.polarity import are_twins, is_about_something, landmark, reading
 from agent_raw_rag.memory.statements import normal, statement_hash
 from agent_raw_rag.store.candidates import statements_with
 from agent_raw_rag.store.captured import CapturedRows, EventRow
@@ -84,7 +84,7 @@ def verdict(connection: Connection, statement: str) -> Verdict:
     if same is not None:
         return Verdict(Outcome.MERGE, same.id, same.kind)
     said = reading(statement)
-    if said.content:
+    if is_about_something(said):
         for note, kind, other in statements_with(connection, landmark(said)):
             if are_twins(said, reading(other)):
                 return Verdict(Outcome.CONFLICT, note, kind)

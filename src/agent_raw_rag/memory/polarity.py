@@ -105,15 +105,20 @@ def _han(text: str) -> tuple[str, int]:
 
 def are_twins(one: Reading, other: Reading) -> bool:
     """Whether one denies what the other says."""
-    return bool(one.content) and one.content == other.content and one.denies != other.denies
+    return one.denies != other.denies and one.content == other.content and is_about_something(one)
+
+
+def is_about_something(one: Reading) -> bool:
+    """Whether a statement names what it is about: "I like it" does not."""
+    return bool(one.content - _MEANT)
 
 
 def landmark(one: Reading) -> str:
-    """A piece of text that every statement with the same content holds in lower case: the longest word that stands for no
-    other one, without the end that a stem changes; "" if there is none."""
-    plain = [word for word in one.content if word.isascii() and word not in _MEANT]
+    """A piece of text that every statement with the same content holds, ASCII letters in lower case: the longest word, or a Han
+    character, that stands for no other one, without the end that a stem changes; "" if there is none."""
+    plain = [word for word in one.content if word not in _MEANT and (word.isascii() or "\u3400" <= word <= "\u9fff")]
     word = max(plain, key=lambda word: (len(word), word), default="")
     return word[:-1] if word[-1:] in ("i", "e") else word
 
 
-_MEANT = frozenset(_stem(word) for word in {*_TURNED.values(), *_SAME.values()})
+_MEANT = {_stem(word) for word in (*_TURNED.values(), *_SAME.values())} | set("".join(_HAN_SAME))

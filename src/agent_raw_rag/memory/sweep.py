@@ -24,7 +24,9 @@ from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.sweep import Slice, SweepRows, TurnToSweep
 
 SLICE = 500
-"""Turns of a slice. Rules run before its transaction, which is short."""
+"""Turns of a slice, at most. Rules run before its transaction, which is short."""
+MOST_HITS = 40
+"""Sentences of a slice, from which on it ends: each is compared with the notes there are while others wait to write."""
 SWEEPER = Actor("sweep", "sweep")
 OFF, EXPLICIT, ALL_VALID = "off", "explicit", "all_valid"
 CONFIDENCE = {True: 0.9, False: 0.5}
@@ -96,32 +98,32 @@ class _Run:
     def waiting(self) -> None:
         """Turns that settled behind the cursor."""
         while (part := self._rows().waiting(self.sweep.slice_turns)).waiting:
-            found = self._found(part, history=False)
+            found, upto = self._found(part, history=False)
             with self.sweep.store.write() as connection:
                 self._place(connection, found)
-                SweepRows(connection).take_in(part.waiting)
+                SweepRows(connection).take_in(number for number in part.waiting if number <= upto)
 
     def news(self) -> None:
         """Turns behind the cursor. Should another sweep have moved it meanwhile, what it did is not done again."""
         while (start := self._rows().cursor()) < (newest := self._rows().newest()):
             part = self._rows().after(start, newest, self.sweep.slice_turns)
-            found = self._found(part, history=False)
+            found, upto = self._found(part, history=False)
             with self.sweep.store.write() as connection:
                 rows = SweepRows(connection)
                 if rows.cursor() == start:
                     self._place(connection, found)
-                    rows.pass_to(part.upto)
+                    rows.pass_to(upto)
 
     def history(self) -> None:
         """Everything from the first turn on. The cursor is where ``news`` left it."""
         start, newest = 0, self._rows().cursor()
         while start < newest:
             part = self._rows().after(start, newest, self.sweep.slice_turns)
-            found = self._found(part, history=True)
+            found, upto = self._found(part, history=True)
             if found:
                 with self.sweep.store.write() as connection:
                     self._place(connection, found)
-            start = part.upto
+            start = upto
 
     def end(self) -> None:
         """Say when."""
@@ -131,11 +133,17 @@ class _Run:
     def _rows(self) -> SweepRows:
         return SweepRows(self.sweep.store.read().connection)
 
-    def _found(self, part: Slice, *, history: bool) -> list[tuple[TurnToSweep, Hit]]:
-        turns = [turn for turn in part.turns if turn.is_new != history]
-        self.counts.read += len(turns)
-        self.counts.history += sum(not turn.is_new for turn in part.turns)
-        return [(turn, hit) for turn in turns for hit in self.triggers.hits(turn.text)]
+    def _found(self, part: Slice, *, history: bool) -> tuple[list[tuple[TurnToSweep, Hit]], int]:
+        """What the rules find, and the row number that was come to."""
+        found: list[tuple[TurnToSweep, Hit]] = []
+        for turn in part.turns:
+            if turn.is_new != history:
+                self.counts.read += 1
+                found += [(turn, hit) for hit in self.triggers.hits(turn.text)]
+            self.counts.history += not turn.is_new
+            if len(found) >= MOST_HITS:
+                return found, turn.number
+        return found, part.upto
 
     def _place(self, connection: Connection, found: list[tuple[TurnToSweep, Hit]]) -> None:
         placing = _Placing(self.sweep, connection, self.actor, self.counts)

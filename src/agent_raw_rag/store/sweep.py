@@ -79,7 +79,7 @@ class SweepRows:
         ]
         chosen = ", ".join(map(str, numbers))
         turns = self._turns(f"AND t.id IN ({chosen}) AND t.id <= :end ORDER BY t.id", 0, self.cursor(), limit)
-        return Slice(turns, 0, tuple(numbers))
+        return Slice(turns, numbers[-1] if numbers else 0, tuple(numbers))
 
     def pass_to(self, number: int) -> None:
         """Come to a row number."""
