@@ -229,6 +229,11 @@ class Reader:
         )
         return (ChunkFacts(ChunkRow(*tuple(row)[:12]), *tuple(row)[12:]) for row in rows)
 
+    def last_chunk(self) -> int:
+        """Row number of the chunk that was made last, be it there or dropped by now; 0: none was ever made."""
+        row = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
+        return int(row[0]) if row else 0
+
     def count_after(self, chunk_id: int, sequence: int, limit: int) -> int:
         """How many chunks, or deletions (whichever is more), came after the two, counted up to ``limit``."""
         chunks = "SELECT count(*) FROM (SELECT 1 FROM chunks WHERE id > ? LIMIT ?)"
