@@ -58,7 +58,7 @@ def test_each_remote_configuration_reaches_the_server_once_it_is_filled_in(tmp_p
             filled = {name: re.sub(r"\$?\{(?:env:)?RAW_RAG_TOKEN\}", secret, value) for name, value in headers.items()}
             path = one["url"].removeprefix("http://127.0.0.1:8432")
             found = served.ask(path, headers={name.lower(): value for name, value in filled.items()})
-            listed = json.loads(found.text.partition("data: ")[2])["result"]["tools"]
+            listed = found.json()["result"]["tools"]
             assert sorted(tool["name"] for tool in listed) == FIVE
 
 
