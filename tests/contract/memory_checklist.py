@@ -101,7 +101,7 @@ SHOULD = {
 }
 
 
-def tests_by_line(root: Path = TESTS) -> dict[str, list[str]]:
+def shown_by(root: Path = TESTS) -> dict[str, list[str]]:
     """Line -> the tests that name it, as pytest names them. Skipped ones do not count."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in sorted(root.rglob("test_*.py")):
@@ -126,7 +126,7 @@ def _lines(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
 
 def main() -> int:
     """Print the map. Returns 1 if a line has no test."""
-    found = tests_by_line()
+    found = shown_by()
     for line, said in (MUST | SHOULD).items():
         print(f"{line:4} {said}")
         for test in found.get(line, ["MISSING"]):
