@@ -7,6 +7,7 @@ commands. ``python -m tests.contract.memory_checklist`` prints the map.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -101,6 +102,7 @@ SHOULD = {
 }
 
 
+@functools.cache
 def shown_by(root: Path = TESTS) -> dict[str, list[str]]:
     """Line -> the tests that name it, as pytest names them. Skipped ones do not count."""
     found: dict[str, list[str]] = defaultdict(list)
