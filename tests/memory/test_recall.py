@@ -120,6 +120,7 @@ def test_the_budget_leaves_out_what_does_not_fit_and_says_so(book: Notebook) -> 
     assert 1 < len(found.memories) < 10
     assert sum(len(one.text) for one in found.memories) <= 1000
     assert f"{10 - len(found.memories)} more left out" in found.rendered
+    assert found.as_json()["left_out"] == 10 - len(found.memories)
 
 
 def test_a_note_longer_than_the_budget_is_cut(book: Notebook) -> None:
@@ -166,6 +167,20 @@ def test_raw_turns_come_after_notes_and_only_when_asked_for(book: Notebook) -> N
     found = notes.recall(RecallAsk("release", 3, include_raw=True, exclude_session="mine")).memories
     assert [(one.layer, one.source) for one in found] == [("atom", "test"), ("raw", "mcp"), ("raw", "mcp")]
     assert asked == [("release", 2, "mine")]
+
+
+def test_long_raw_turns_share_the_budget_that_notes_leave(book: Notebook) -> None:
+    note = "The release is on Tuesday."
+    book.save(note)
+
+    def raw(query: str, limit: int, exclude: str | None) -> RawFound:
+        return RawFound([Event(f"e{n}", None, "s", "user", "mcp", f"release {n} " * 500) for n in range(limit)])
+
+    notes = book.with_recall(RecallOptions(budget_tokens=1000), raw=raw)
+    found = notes.recall(RecallAsk("release", 4, include_raw=True)).memories
+    assert [one.text for one in found[:1]] == [note] and len(found) == 4
+    sizes = [len(one.text.encode()) for one in found[1:]]
+    assert sum(sizes) <= 1000 - len(note) and min(sizes) > 250
 
 
 def test_a_stage_that_fails_is_named_and_leaves_the_order_before_it(book: Notebook) -> None:

@@ -58,7 +58,7 @@ def test_a_client_of_either_generation_finds_what_the_catch_up_read(
     async def talk() -> CallToolResult:
         with anyio.fail_after(90):
             async with Client(stdio_client(parameters(sample_environment(tmp_path))), mode=mode) as client:
-                assert len((await client.list_tools()).tools) == 5
+                assert len((await client.list_tools()).tools) == 10
                 while True:
                     found = await client.call_tool("raw_rag_search", {"query": "drop the retry", "project_path": "*"})
                     if not found.is_error and (found.structured_content or {})["passages"]:

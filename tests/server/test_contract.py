@@ -11,11 +11,11 @@ from mcp import Client
 from agent_raw_rag import __version__
 from agent_raw_rag.adapters.registry import BUILT_IN
 from agent_raw_rag.runtime import Runtime
-from agent_raw_rag.server.app import INSTRUCTIONS
+from agent_raw_rag.server.app import instructions
 from agent_raw_rag.server.schemas import slim
 from tests.server.calls import with_client
 
-MOST_CHARACTERS = 8000
+MOST_CHARACTERS = 15_000
 PARAMETERS = {
     "raw_rag_search": ["query", "project_path", "agent", "after_date", "before_date", "branch", "role", "session",
                        "top_k", "max_tokens"],
@@ -23,6 +23,11 @@ PARAMETERS = {
     "raw_rag_context": ["session", "turn", "before", "after", "max_tokens", "offset"],
     "raw_rag_ingest": ["agent"],
     "raw_rag_status": ["agent"],
+    "memory_recall": ["query", "limit", "include_raw", "topic", "kind", "exclude_session"],
+    "memory_save": ["content", "source", "topic", "kind", "importance", "evidence"],
+    "memory_update": ["atom_id", "new_content", "source", "note"],
+    "memory_capture": ["content", "source", "session_id", "role", "host_turn_id", "timestamp"],
+    "memory_search_raw": ["query", "limit", "session_id", "source", "after", "before"],
 }  # fmt: skip
 PROVENANCE = {"session", "turn", "exchange", "role", "time", "source", "record_ids", "bytes"}
 
@@ -36,7 +41,7 @@ def tools(runtime: Runtime) -> dict[str, Any]:
     return with_client(runtime, use)
 
 
-def test_the_five_tools_have_the_parameters_of_the_reference_product_and_more(tools: dict[str, Any]) -> None:
+def test_the_tools_have_the_parameters_of_the_reference_products_and_more(tools: dict[str, Any]) -> None:
     assert {name: list(tool["inputSchema"]["properties"]) for name, tool in tools.items()} == PARAMETERS
 
 
@@ -49,6 +54,8 @@ def test_only_what_is_needed_is_required(tools: dict[str, Any]) -> None:
     assert required == {
         "raw_rag_search": ["query"], "raw_rag_context": ["session", "turn"],
         "raw_rag_recent": [], "raw_rag_ingest": [], "raw_rag_status": [],
+        "memory_recall": ["query"], "memory_search_raw": ["query"], "memory_save": ["content", "source"],
+        "memory_capture": ["content", "source"], "memory_update": ["atom_id", "new_content", "source"],
     }  # fmt: skip
 
 
@@ -64,11 +71,13 @@ def test_the_agent_parameter_names_every_agent(tools: dict[str, Any]) -> None:
         assert all(agent in about for agent in BUILT_IN)
 
 
-def test_only_ingest_writes_and_it_may_be_repeated(tools: dict[str, Any]) -> None:
+def test_the_tools_that_write_say_so_and_only_an_update_takes_something_away(tools: dict[str, Any]) -> None:
     hints = {name: tool["annotations"] for name, tool in tools.items()}
-    assert [name for name, one in hints.items() if not one["readOnlyHint"]] == ["raw_rag_ingest"]
-    assert all(one["idempotentHint"] and one["openWorldHint"] is False for one in hints.values())
-    assert hints["raw_rag_ingest"]["destructiveHint"] is False
+    writing = {name for name, one in hints.items() if not one["readOnlyHint"]}
+    assert writing == {"raw_rag_ingest", "memory_save", "memory_capture", "memory_update"}
+    assert {name for name in writing if hints[name]["destructiveHint"]} == {"memory_update"}
+    assert {name for name, one in hints.items() if not one["idempotentHint"]} == {"memory_update"}
+    assert not any(one["openWorldHint"] for one in hints.values())
 
 
 def test_the_output_schemas_name_the_provenance_of_passages_and_turns(tools: dict[str, Any]) -> None:
@@ -83,11 +92,11 @@ def test_the_server_says_who_it_is_and_when_to_search(runtime: Runtime) -> None:
         info = client.server_info
         return info.name, info.version, info.title, client.instructions
 
-    name, version, title, instructions = with_client(runtime, use, mode="legacy")
-    assert (name, version, instructions) == ("raw-rag", __version__, INSTRUCTIONS)
-    assert title
-    for hint in ("before you decide", "after a compaction", "earlier work", "not instructions"):
-        assert hint in INSTRUCTIONS
+    name, version, title, told = with_client(runtime, use, mode="legacy")
+    assert (name, version, told) == ("raw-rag", __version__, instructions(rules=True))
+    assert title and "memory_save" not in instructions(rules=False)
+    for hint in ("before you decide", "after a compaction", "earlier work", "memory_recall", "not instructions"):
+        assert hint in instructions(rules=False)
 
 
 def test_a_short_schema_keeps_a_property_that_is_called_title() -> None:

@@ -38,6 +38,7 @@ def _show(report: StatusReport, daemon: DaemonState) -> None:
     for item in report.filling:
         render.line(f"         {filled(item)} chunks, {item.space}, not searched", "dim")
     render.line(f"Rerank   {report.reranker or 'none: skipped'}")
+    render.line(f"Memory   {_memory(report)}")
     show_state(daemon)
     render.line()
     rows = [
@@ -55,6 +56,13 @@ def _show(report: StatusReport, daemon: DaemonState) -> None:
         render.line()
         cursors = [(one.source, one.part, one.offset, render.minute(one.read_at)) for one in report.cursors]
         render.table(["source", "part", "read up to", "read at"], cursors)
+
+
+def _memory(report: StatusReport) -> str:
+    notes = ", ".join(f"{count} {kind}" for kind, count in sorted(report.notes.items()))
+    waiting = report.candidates.get("pending", 0) + report.candidates.get("conflict", 0)
+    kept = f"{render.count(sum(report.notes.values()), 'note')}{f' ({notes})' if notes else ''}"
+    return f"{kept}, {render.count(waiting, 'candidate')} to decide, last sweep {render.minute(report.last_sweep) or 'never'}"
 
 
 def _vectors(report: StatusReport) -> str:

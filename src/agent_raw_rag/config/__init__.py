@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from agent_raw_rag.config.memory import HttpSettings, McpSettings, MemorySettings
+from agent_raw_rag.config.memory import HttpSettings, McpSettings, MemorySettings, PromotionSettings
 from agent_raw_rag.config.section import Section as _Section
 from agent_raw_rag.config.section import Share
 from agent_raw_rag.errors import ConfigError
@@ -247,6 +247,7 @@ class Settings(_Section):
     mcp: McpSettings = McpSettings()
     http: HttpSettings = HttpSettings()
     memory: MemorySettings = MemorySettings()
+    promotion: PromotionSettings = PromotionSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")
     file: str | None = Field(None, description="The file these settings came from.")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from agent_raw_rag.config.section import Section, Share
 
 
 class McpSettings(Section):
-    """Which tools are offered over HTTP besides the five memory tools."""
+    """Which tools are offered besides the five memory tools."""
 
-    curation: bool = Field(False, description="Offer promotion and rejection to tokens with the scope `curate`.")
+    curation: bool = Field(
+        False,
+        description="Offer the tools that propose, promote and reject; over HTTP only to tokens with the scope `curate`.",
+    )
     raw_tools: bool = Field(
         False, description="Offer the search in the agents' logs (`raw_rag_search` and its kin), too."
     )
@@ -64,3 +67,26 @@ class MemorySettings(Section):
     rerank: bool = Field(
         False, description="Let the reranker order what is recalled: rules and the rest, each among themselves."
     )
+
+
+class PromotionSettings(Section):
+    """How what was said becomes notes, without a model."""
+
+    auto_promote: Literal["off", "explicit", "all_valid"] = Field(
+        "explicit",
+        description='Which sentences become notes by themselves. `explicit`: outright "remember" and "we decided". '
+        "`all_valid`: whatever a trigger rule finds. `off`: none; they wait as candidates.",
+    )
+    interval_seconds: int = Field(
+        21_600, description="Seconds between two sweeps of the daemon or a server, at least 300."
+    )
+    on_capture: bool = Field(False, description="Sweep right after each capture too.")
+
+    @model_validator(mode="after")
+    def _rests(self) -> Self:
+        if not 300 <= self.interval_seconds <= 31_536_000:
+            raise ValueError(
+                f"interval_seconds is {self.interval_seconds}, and must be from 300 to 31536000: a sweep wakes the disk of every "
+                "space. For notes at once set on_capture = true"
+            )
+        return self

@@ -24,6 +24,7 @@ from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.ingest.picture import Picture, changed_at
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
+from agent_raw_rag.runtime.sweeping import sweep_spaces
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import IngestReport, Note
@@ -53,6 +54,7 @@ class Daemon:
         self._schedule = Schedule(scan_seconds, time.monotonic())
         self._pressure = Pressure()
         self._door = Door()
+        self._sweep_at = time.monotonic()
         self._captures = Captures()
         self.vectors = Vectors(lambda: self.runtime, self._reason_to_wait, lambda: self._inbox.put(None))
 
@@ -94,12 +96,13 @@ class Daemon:
             self._look_and_read(due)
         if self._schedule.is_scan_due(time.monotonic()):
             self._scan()
+        self._sweep_if_due()
         self._tell()
 
     # ------------------------------------------------------------ waiting
 
     def _sleep(self) -> None:
-        left = min(self._schedule.next_at(), self.health.next_at()) - time.monotonic()
+        left = min(self._schedule.next_at(), self.health.next_at(), self._sweep_at) - time.monotonic()
         try:
             self._noticed(self._inbox.get(timeout=max(0.0, left)))
         except Empty:
@@ -190,7 +193,12 @@ class Daemon:
         self.health.say(config_problem=None)
         _log.info("the configuration was read again")
         self._begin()
+        self._sweep_at = time.monotonic()
         self.vectors.added()
+
+    def _sweep_if_due(self) -> None:
+        if time.monotonic() >= self._sweep_at:
+            self._sweep_at = time.monotonic() + sweep_spaces(self.runtime)
 
     # ------------------------------------------------------------ looking and reading
 

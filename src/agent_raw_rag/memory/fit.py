@@ -1,4 +1,7 @@
-"""Memories -> as many as a token budget holds, in their order. Pure but for the counting, which is only done if it may matter."""
+"""Memories -> as many as a token budget holds, in their order. Pure but for the counting, which is only done if it may matter.
+
+A note is shown whole if there is room; of raw turns, which may be long, each gets a like share of what is left.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,19 @@ def fitted(memories: Sequence[Memory], budget: int, count: Callable[[str], int])
         return list(memories), 0
     kept: list[Memory] = []
     room = budget
-    for one in memories:
-        shown = one if count(one.text) <= room else _cut(one, room, count)
-        if shown is not None:
-            kept.append(shown)
-            room -= count(shown.text)
+    for place, one in enumerate(memories):
+        size = count(one.text)
+        share = room if one.layer == "atom" else max(LEAST_ROOM, room // (len(memories) - place))
+        if size <= min(share, room):
+            kept.append(one)
+            room -= size
+        elif room >= LEAST_ROOM:
+            kept.append(_cut(one, min(share, room), count))
+            room -= min(share, room)
     return kept, len(memories) - len(kept)
 
 
-def _cut(one: Memory, room: int, count: Callable[[str], int]) -> Memory | None:
-    if room < LEAST_ROOM:
-        return None
+def _cut(one: Memory, room: int, count: Callable[[str], int]) -> Memory:
     text = one.text[: 8 * room]  # few texts have longer tokens, and a turn may have megabytes
     while (size := count(text + CUT)) > room:
         text = text[: min(len(text) - 1, len(text) * room // size)]

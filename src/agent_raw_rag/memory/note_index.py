@@ -15,6 +15,7 @@ from heapq import nlargest
 
 from agent_raw_rag.lexical.queries import STOPWORDS, query_terms
 from agent_raw_rag.memory.statements import RULE, statement_terms
+from agent_raw_rag.models import Millis
 from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows
 
 LEAST_NOTES = 100
@@ -22,7 +23,7 @@ LEAST_NOTES = 100
 MOST_VISITED = 10_000
 """Places of terms that are looked at for a query, the rare terms' first: what bounds the time of a long one."""
 
-MOST_MATCHES = 200
+MOST_MATCHES = 150
 """Of the rules, and of the rest."""
 
 
@@ -52,6 +53,10 @@ class _Words:
     """Note id -> its slot."""
     rules: set[int] = field(default_factory=set)
     """The slots of rules, which are looked for apart: no number of other notes may crowd one out."""
+    expiring: dict[int, Millis] = field(default_factory=dict)
+    """Slot -> when its note expires, of those that do."""
+    empty: set[int] = field(default_factory=set)
+    """The slots of notes that went."""
     postings: dict[str, list[int]] = field(default_factory=dict)
 
     def put(self, entry: Entry) -> None:
@@ -60,15 +65,26 @@ class _Words:
         self.place[entry.note.id] = slot
         if entry.note.kind == RULE:
             self.rules.add(slot)
+        if entry.note.expires is not None:
+            self.expiring[slot] = entry.note.expires
         for term in entry.terms:
             self.postings.setdefault(term, []).append(slot)
         if before is not None:
-            self.entries[before] = None
+            self._vacate(before)
 
     def drop(self, note: str) -> None:
         slot = self.place.pop(note, None)
         if slot is not None:
-            self.entries[slot] = None
+            self._vacate(slot)
+
+    def gone(self, now: Millis) -> set[int]:
+        """The slots of notes that hold no longer."""
+        expiring = list(self.expiring.items())  # at once: it may grow meanwhile
+        return self.empty.union(slot for slot, expires in expiring if expires <= now)
+
+    def _vacate(self, slot: int) -> None:
+        self.empty.add(slot)
+        self.entries[slot] = None
 
 
 class NoteIndex:
@@ -92,22 +108,27 @@ class NoteIndex:
                 self._catch_up(rows)
             self._store, self._sequence = store, sequence
 
-    def matches(self, query: str, fits: Callable[[NoteRow], bool] = lambda note: True) -> list[Match]:
+    def matches(self, query: str, now: Millis, fits: Callable[[NoteRow], bool] | None = None) -> list[Match]:
         """The notes that share terms with a query, in no order: of rules, and of other notes, those with the weightiest ones.
-        Empty too if the query holds nothing to look for. ``fits``: whether a note is asked for at all.
+        Empty too if the query holds nothing to look for.
+
+        Args:
+            now: What has expired by then is left out.
+            fits: Whether a note is asked for at all; None: any is.
         """
         words = self._words
         asked = {term.text: self._rarity(words, term.text) for term in query_terms(query)}
-        whole = sum(asked.values())
         held, shared = _held(words, asked)
-        fitting = {slot for slot in held if (entry := words.entries[slot]) is not None and fits(entry.note)}
-        rules = fitting & words.rules
-        best = [slot for group in (rules, fitting - rules) for slot in nlargest(MOST_MATCHES, group, held.__getitem__)]
-        found = ((words.entries[slot], held[slot] / whole, shared[slot]) for slot in best)
+        there = held.keys() - words.gone(now)
+        if fits is not None:
+            there = {slot for slot in there if (entry := words.entries[slot]) is not None and fits(entry.note)}
+        rules = there & words.rules
+        best = [slot for group in (rules, there - rules) for slot in nlargest(MOST_MATCHES, group, held.__getitem__)]
+        whole = sum(asked.values())
         return [
-            Match(entry, (part + min(1.0, count / max(1, entry.told))) / 2)
-            for entry, part, count in found
-            if entry is not None
+            Match(entry, (held[slot] / whole + min(1.0, shared[slot] / max(1, entry.told))) / 2)
+            for slot in best
+            if (entry := words.entries[slot]) is not None
         ]
 
     def _rarity(self, words: _Words, term: str) -> float:

@@ -21,7 +21,6 @@ from agent_raw_rag.memory.rank import Ranked, ranked, without_near_duplicates
 from agent_raw_rag.memory.render import rendered
 from agent_raw_rag.memory.results import Event, Memory, RawFound, Recalled, recalled_event, stamp
 from agent_raw_rag.memory.statements import KINDS, RULE, normal
-from agent_raw_rag.models import Millis
 from agent_raw_rag.store.notes import NoteRow, NoteRows
 
 LIMITS = (1, 100)
@@ -96,14 +95,14 @@ class Recall:
         notes = [_atom(one) for one in self._notes(ask, limit, degraded)]
         raw = [recalled_event(one) for one in self._raw(ask, limit - len(notes), degraded)]
         shown, left_out = fitted([*notes, *raw], self.options.budget_tokens, self.count)
-        return Recalled(shown, rendered(shown, self.mark(), left_out=left_out), degraded)
+        return Recalled(shown, rendered(shown, self.mark(), left_out=left_out), degraded, left_out)
 
     def _notes(self, ask: RecallAsk, limit: int, degraded: list[str]) -> list[Ranked]:
         if not self.store.exists():
             return []
         now = self.store.now()
         self.index.follow(NoteRows(self.store.read().connection))
-        matches = self.index.matches(ask.query, lambda note: _is_asked_for(note, ask, now))
+        matches = self.index.matches(ask.query, now, _fits(ask))
         order = self._reranked(ask.query, ranked(matches, now), degraded)
         asked = frozenset(term.text for term in query_terms(ask.query))
         return without_near_duplicates(order, asked, self.options.near_duplicate, limit)
@@ -141,12 +140,17 @@ def _check(ask: RecallAsk) -> None:
         raise BadArgumentError(f"There is no kind {ask.kind[:80]!r}.", hint=f"The kinds are: {', '.join(KINDS)}.")
 
 
-def _is_asked_for(note: NoteRow, ask: RecallAsk, now: Millis) -> bool:
-    if note.expires is not None and note.expires <= now:
-        return False
-    if ask.kind is not None and note.kind != ask.kind:
-        return False
-    return ask.topic is None or (note.topic is not None and normal(note.topic) == normal(ask.topic))
+def _fits(ask: RecallAsk) -> Callable[[NoteRow], bool] | None:
+    """Whether a note is of the kind and topic that are asked for; None: any is."""
+    if ask.kind is None and ask.topic is None:
+        return None
+    topic = None if ask.topic is None else normal(ask.topic)
+
+    def fits(note: NoteRow) -> bool:
+        alike = topic is None or (note.topic is not None and normal(note.topic) == topic)
+        return alike and ask.kind in (None, note.kind)
+
+    return fits
 
 
 def _groups(order: list[Ranked]) -> list[list[Ranked]]:

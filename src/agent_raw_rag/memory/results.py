@@ -55,11 +55,14 @@ class Recalled:
     """The memories as text for a prompt, escaped and fenced; empty if there are none."""
     degraded: list[str] = field(default_factory=list)
     """Stages that could not be run, so that the order is the one of the stage before."""
+    left_out: int = 0
+    """How many more there were than the token budget holds."""
 
     def as_json(self) -> dict[str, Any]:
-        """JSON values only; ``degraded`` only where something was."""
+        """JSON values only; ``degraded`` and ``left_out`` only where something was."""
         content = {"memories": [asdict(one) for one in self.memories], "count": len(self.memories)}
-        return {**content, "rendered": self.rendered, **({"degraded": self.degraded} if self.degraded else {})}
+        lacking = {"degraded": self.degraded, "left_out": self.left_out}
+        return {**content, "rendered": self.rendered, **{name: value for name, value in lacking.items() if value}}
 
 
 @dataclass(frozen=True)
@@ -271,6 +274,8 @@ class Promotion:
     node_id: str
     merged: bool
     """An active note said the same; it has the evidence now, and there is no new one."""
+    superseded: str | None = None
+    """The note that said the opposite, and was replaced."""
 
 
 @dataclass(frozen=True)
@@ -311,6 +316,20 @@ class JournalShown:
 
 
 @dataclass(frozen=True)
+class Verified:
+    """The answer to ``raw-rag journal verify``."""
+
+    ok: bool
+    rows: int
+    broken: int | None = None
+    """Number of the first row that was changed or is missing."""
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON values only."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Swept:
     """What one sweep did."""
 
@@ -321,6 +340,8 @@ class Swept:
     promoted: int = 0
     merged: int = 0
     conflicts: int = 0
+    history: int = 0
+    """Turns it passed over: logs told them before there was this store. ``raw-rag sweep --all`` reads them."""
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:

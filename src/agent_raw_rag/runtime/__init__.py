@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.spaces import SpaceRegistry
     from agent_raw_rag.memory.tokens import Tokens
     from agent_raw_rag.runtime.memory import Memory
+    from agent_raw_rag.runtime.portable import Portable
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
     from agent_raw_rag.search.result import SearchResult
     from agent_raw_rag.search.status import StatusReport
@@ -62,6 +63,7 @@ class Runtime(Parts):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._rooms = Rooms(self._in_space)
+        self._memory: Memory | None = None
 
     def in_space(self, slug: str) -> Runtime:
         """The runtime of a space: the same settings and models, and a store of its own. Only asked of the default space's.
@@ -95,12 +97,24 @@ class Runtime(Parts):
         store = self.settings.store.model_copy(update={"path": path})
         return Runtime(self.settings.model_copy(update={"store": store}), self.environment, slug, self.models)
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
         """What agents and people tell this space, and what it keeps of it."""
         from agent_raw_rag.runtime.memory import Memory
 
-        return Memory(self)
+        with self._loading:  # made once, by whichever thread comes first
+            self._memory = self._memory or Memory(self)
+            return self._memory
+
+    def portable(self, slug: str = DEFAULT_SPACE) -> Portable:
+        """Taking a space elsewhere, and bringing it back. Only asked of the default space's.
+
+        Raises:
+            BadArgumentError, NotFoundError: there is no such space.
+        """
+        from agent_raw_rag.runtime.portable import Portable
+
+        return Portable(self.open_space(slug), self)
 
     @cached_property
     def tokens(self) -> Tokens:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +16,7 @@ from agent_raw_rag.store.homes import file_number
 if TYPE_CHECKING:
     from agent_raw_rag.memory.base import SpaceStore
     from agent_raw_rag.memory.journal import JournalView
+    from agent_raw_rag.memory.note_index import NoteIndex
     from agent_raw_rag.memory.notes import Notes
     from agent_raw_rag.memory.promotion import Promotion
     from agent_raw_rag.memory.raw import RawMemory
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Memory:
-    """The memory of one space. Safe to use from several threads. Each part is made at first use, and holds no state."""
+    """The memory of one space. Safe to use from several threads. Each part is made at first use and holds no state of its own."""
 
     parts: Parts
     _local: threading.local = field(default_factory=threading.local, repr=False)
+    _making: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _index: NoteIndex | None = field(default=None, repr=False)
+    """The notes' words, which all threads share."""
     _ready: int = field(default=0, repr=False)
     """The store's file that is known to have this version's schema."""
 
@@ -70,7 +74,7 @@ class Memory:
             parts.ingest_options,
             Words(parts.home),
             parts.zone,
-            after=self.feeding,
+            after=self._then_sweep(self.feeding),
         )
 
     @cached_property
@@ -91,7 +95,7 @@ class Memory:
         recalling = Recall(
             self.store, RecallOptions(settings.near_duplicate, settings.budget_tokens), raw=self._raw_turns,
             count=lambda text: len(self.parts.tokenizer.encode(text)),
-            reranker=self._scorer if settings.rerank else lambda: None,
+            reranker=self._scorer if settings.rerank else lambda: None, index=self._note_index(),
         )  # fmt: skip
         return Notes(self.store, recalling, Taker(redacting=self.parts.settings.sanitize.redact))
 
@@ -99,15 +103,46 @@ class Memory:
     def promotion(self) -> Promotion:
         """From raw turns to notes: sweep, proposals, candidates, decisions."""
         from agent_raw_rag.memory.promotion import Promotion
+        from agent_raw_rag.memory.sweep import Sweep
+        from agent_raw_rag.memory.taken import Taker
+        from agent_raw_rag.memory.triggers import Triggers
 
-        return Promotion(self.store)
+        settings = self.parts.settings
+        take = Taker(redacting=settings.sanitize.redact)
+        return Promotion(
+            self.store, Sweep(self.store, lambda: Triggers.load(settings.home), settings.promotion.auto_promote, take)
+        )
+
+    @property
+    def sweep_interval(self) -> float:
+        """Seconds between two sweeps."""
+        return self.parts.settings.promotion.interval_seconds
+
+    def _then_sweep(self, feed: Callable[[int], None]) -> Callable[[int], None]:
+        """What follows a capture: its words and, if so configured, the sweep. What was captured stays, whatever happens here."""
+
+        def follow(chunks: int) -> None:
+            feed(chunks)
+            if self.parts.settings.promotion.on_capture:
+                from agent_raw_rag.runtime.sweeping import sweep_now
+
+                sweep_now(self)
+
+        return follow
 
     @cached_property
     def journal(self) -> JournalView:
         """Who did what."""
         from agent_raw_rag.memory.journal import JournalView
 
-        return JournalView(self.store)
+        return JournalView(self.store, self.parts.zone)
+
+    def _note_index(self) -> NoteIndex:
+        from agent_raw_rag.memory.note_index import NoteIndex
+
+        with self._making:  # a cached property has no lock since 3.12, and two threads would each read all notes
+            self._index = self._index or NoteIndex()
+            return self._index
 
     def _raw_turns(self, query: str, limit: int, exclude_session: str | None) -> RawFound:
         from agent_raw_rag.memory.raw_search import RawQuery

@@ -9,12 +9,17 @@ from typing import Any
 
 from agent_raw_rag.search.spaces import SpaceItem, space_items
 from agent_raw_rag.search.zone import shown
+from agent_raw_rag.store.candidates import CandidateRows
+from agent_raw_rag.store.notes import NoteRows
 from agent_raw_rag.store.reader import Reader
+from agent_raw_rag.store.sweep import SweepRows
 from agent_raw_rag.store.totals import AgentTotals, cursors, totals
 from agent_raw_rag.store.vectors import Vectors
 
 FEW_WAITING = 64
 """Chunks that may wait for the lexical index: a commit for each appended line would cost more than it gives."""
+LLM_FREE = ("ingest", "sweep", "chat", "proxy")
+"""What works without a generation model of ours."""
 
 
 @dataclass
@@ -66,6 +71,14 @@ class StatusReport:
     filling: list[SpaceItem]
     """Spaces that are not searched: the one that fills for the configured model, and older ones that were kept."""
     agents: dict[str, AgentStatus]
+    notes: dict[str, int] = field(default_factory=dict)
+    """Kind -> active notes."""
+    candidates: dict[str, int] = field(default_factory=dict)
+    """Status -> statements that were proposed as notes."""
+    last_sweep: str | None = None
+    """When turns were last looked through for what is worth a note."""
+    llm_calls: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LLM_FREE, 0))
+    """Of generation models, by what would have called them: none of these can."""
     problems: list[str] = field(default_factory=list)
     cursors: list[CursorStatus] = field(default_factory=list)
 
@@ -112,6 +125,9 @@ def status_report(
         reranker=models.reranker,
         filling=space_items(reader, searched=False),
         agents={name: _agent(one, zone) for name, one in sorted(shown_agents.items())},
+        notes=NoteRows(reader.connection).counts(),
+        candidates=CandidateRows(reader.connection).counts(),
+        last_sweep=shown(SweepRows(reader.connection).last(), zone),
         problems=[
             *models.problems,
             *(problem for name, one in sorted(shown_agents.items()) for problem in _problems(name, one)),

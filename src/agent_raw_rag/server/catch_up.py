@@ -78,6 +78,14 @@ class CatchUp:
             _log.warning("the catch-up failed: %s", known or error, exc_info=known is None)
         else:
             _log.info("caught up in %.1f s, %d vectors made", report.seconds, report.embedded)
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Where no daemon does: what was said since the last sweep becomes notes and candidates."""
+        from agent_raw_rag.runtime.sweeping import sweep_spaces
+
+        if not self._stop.is_set():
+            sweep_spaces(self._runtime())
 
     def _noted(self, note: Note) -> None:
         self._note = note

@@ -33,6 +33,7 @@ class Recalled(TypedDict):
     count: int
     rendered: str
     degraded: NotRequired[list[str]]
+    left_out: NotRequired[int]
 
 
 class Captured(TypedDict):

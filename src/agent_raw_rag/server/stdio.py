@@ -44,6 +44,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--space", metavar="NAME", help="whose memory the memory tools work in; default $RAW_RAG_SPACE, else default"
     )
+    parser.add_argument(
+        "--curation", action="store_true", help="offer the tools that propose, promote and reject notes, too"
+    )
     parser.add_argument("-V", "--version", action="version", version=f"agent-raw-rag-mcp {__version__}")
     return parser.parse_args(arguments)
 
@@ -58,7 +61,11 @@ def _serve(options: argparse.Namespace) -> int:
     runtime = Runtime.load(options.config)
     catch_up = None if options.no_catch_up else CatchUp(lambda: runtime)
     space = checked_slug(options.space or os.environ.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE)
-    build(lambda: runtime, catch_up=catch_up, space=space, rules=runtime.settings.memory.rules_enabled).run("stdio")
+    settings = runtime.settings
+    build(
+        lambda: runtime, catch_up=catch_up, space=space, rules=settings.memory.rules_enabled,
+        curation=options.curation or settings.mcp.curation,
+    ).run("stdio")  # fmt: skip
     if catch_up is not None and not catch_up.stop(LEAVE_WITHIN_SECONDS):
         sys.stdout.flush()
         os._exit(0)  # it is inside a model or an index: all that is committed is safe, and nobody waits for the rest

@@ -69,6 +69,7 @@ def status_text(status: StatusReport) -> str:
         + (vectors if status.encoder else "no vectors, no encoder is set")
         + f"; {status.reranker or 'no reranker'}.",
         *(f"Not searched: {one.space}, {one.embedded} of {one.embedded + one.backlog} chunks." for one in status.filling),
+        f"Memory: {_count(sum(status.notes.values()), 'note')}, {status.candidates.get('pending', 0)} candidates pending.",
         *(_agent(name, one) for name, one in status.agents.items()),
         *(["Problems:", *(f"- {one_line(problem)}" for problem in status.problems)] if status.problems else []),
         *(f"{one_line(one.source)} {one.part}: read up to {one.offset}, {one.read_at}" for one in status.cursors),

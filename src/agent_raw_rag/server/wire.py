@@ -110,6 +110,10 @@ class Status(TypedDict):
     encoder: str | None
     filling: list[dict[str, Any]]
     agents: dict[str, dict[str, Any]]
+    notes: dict[str, int]
+    candidates: dict[str, int]
+    last_sweep: str | None
+    llm_calls: dict[str, int]
     problems: list[str]
 
 

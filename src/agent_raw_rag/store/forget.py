@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from agent_raw_rag.store.captured import event_id
 from agent_raw_rag.store.reader import Scope, session_conditions, time_conditions
 from agent_raw_rag.store.rows import Status
+from agent_raw_rag.store.unfounded import drop_unfounded
 
 
 def turns_in(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int, int]]:
@@ -22,11 +24,13 @@ def turns_in(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, in
 
 
 def blank(connection: sqlite3.Connection, turn_ids: Iterable[int]) -> set[int]:
-    """Make turns tombstones, and every other row of the same keys. Returns the sessions whose streams change.
+    """Make turns tombstones, and every other row of the same keys; with what was made of nothing else. Returns the sessions
+    whose streams change.
 
     The caller holds the transaction, and cuts those sessions again.
     """
     touched: set[int] = set()
+    events: set[str] = set()
     for turn_id in turn_ids:
         key = connection.execute("SELECT key FROM turns WHERE id = ?", (turn_id,)).fetchone()[0]
         touched.update(row[0] for row in connection.execute("SELECT session_id FROM turns WHERE key = ?", (key,)))
@@ -36,6 +40,8 @@ def blank(connection: sqlite3.Connection, turn_ids: Iterable[int]) -> set[int]:
             (Status.FORGOTTEN, key),
         )
         connection.execute("UPDATE captured SET author = NULL WHERE turn_id = ?", (turn_id,))
+        events.add(event_id(key))
+    drop_unfounded(connection, events)
     return touched
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,8 +40,8 @@ class JournalRow:
         return {
             "id": self.id, "time": self.time, "action": self.action, "actor": self.actor, "token": self.token,
             "transport": self.transport, "source": self.source, "target": self.target,
-            "before": self.before.hex() if self.before else None, "after": self.after.hex() if self.after else None,
-            "detail": self.detail,
+            "before": _hex(self.before), "after": _hex(self.after),
+            "detail": self.detail, "chain": _hex(self.chain),
         }  # fmt: skip
 
 
@@ -57,52 +57,72 @@ class Journal:
     ) -> None:  # fmt: skip
         """Write down an act. ``before`` and ``after``: hashes of what was changed (``rows.text_hash``)."""
         last = self.connection.execute("SELECT id, chain FROM journal ORDER BY id DESC LIMIT 1").fetchone()
-        number, chain = (last[0] + 1, bytes(last[1])) if last else (1, GENESIS)
-        row = JournalRow(
-            number, time, action, actor.name, actor.token, actor.transport, source, target, before, after,
-            dict(detail or {}),
+        chain = bytes(last[1]) if last else GENESIS
+        # A number is never given twice, so that rows which were cut off at the end leave a gap.
+        content = (
+            max(last[0] if last else 0, self.given()) + 1, time, action, actor.name, actor.token, actor.transport, source,
+            target, before, after, _told(detail or {}),
         )  # fmt: skip
         self.connection.execute(
-            """INSERT INTO journal (id, time, action, actor, token, transport, source, target, before, after, detail, chain)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-            (
-                row.id, row.time, row.action, row.actor, row.token, row.transport, row.source, row.target, row.before,
-                row.after, _detail(row), chained(row, chain),
-            ),
-        )  # fmt: skip
+            f"INSERT INTO journal ({', '.join(_CONTENT)}, chain) VALUES ({', '.join('?' * len(_CONTENT))}, ?)",
+            (*content, chained(content, chain)),
+        )
+
+    def given(self) -> int:
+        """The highest number that was ever given to a row."""
+        row = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
+        return int(row[0]) if row else 0
 
     def rows(self, *, limit: int = -1, since: Millis | None = None, after_id: int = 0) -> Iterator[JournalRow]:
         """Acts in their order; with a limit the last so many."""
         rows = self.connection.execute(
-            """SELECT * FROM (SELECT id, time, action, actor, token, transport, source, target, before, after, detail, chain
-               FROM journal WHERE id > ? AND time >= ? ORDER BY id DESC LIMIT ?) ORDER BY id""",
+            f"""SELECT * FROM (SELECT {", ".join(_CONTENT)}, chain FROM journal WHERE id > ? AND time >= ?
+                ORDER BY id DESC LIMIT ?) ORDER BY id""",
             (after_id, since if since is not None else -(1 << 62), limit),
         )
         return (_row(row) for row in rows)
 
+    def count(self) -> int:
+        """How many rows there are."""
+        return int(self.connection.execute("SELECT count(*) FROM journal").fetchone()[0])
+
     def broken(self) -> int | None:
-        """Number of the first row that was changed, or that follows one that was removed; None: all is as it was."""
-        chain = GENESIS
-        for expected, row in enumerate(self.rows(), start=1):
-            chain = chained(row, chain)
-            if row.id != expected or row.chain != chain:
-                return row.id
-        return None
+        """Number of the first row that was changed, that follows one which was removed, or that is missing at the end; None:
+        all is as it was written. Reads whatever stands there, sound or not."""
+        chain, number, given = GENESIS, 0, self.given()  # asked first: rows may come while these are read
+        for row in self.connection.execute(f"SELECT {', '.join(_CONTENT)}, chain FROM journal ORDER BY id"):
+            *content, link = row
+            if content[0] != number + 1 or link != (chain := chained(content, chain)):
+                return int(content[0])
+            number += 1
+        return number + 1 if given > number else None
 
 
-def chained(row: JournalRow, before: bytes) -> bytes:
-    """The chain's next link (BLAKE2b, 128 bits) over the link before and everything in a row."""
-    content = [
-        row.id, row.time, row.action, row.actor, row.token, row.transport, row.source, row.target,
-        row.before.hex() if row.before else None, row.after.hex() if row.after else None, _detail(row),
-    ]  # fmt: skip
-    said = json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+_CONTENT = (
+    "id", "time", "action", "actor", "token", "transport", "source", "target", "before", "after", "detail",
+)  # fmt: skip
+"""The columns that the chain covers, in the order it covers them in."""
+
+
+def chained(content: Sequence[object], before: bytes) -> bytes:
+    """The chain's next link (BLAKE2b, 128 bits) over the link before and everything in a row, as it stands in the store."""
+    plain = [{"hex": one.hex()} if isinstance(one, bytes) else one for one in content]
+    said = json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode("ascii")
     return hashlib.blake2b(before + said, digest_size=16).digest()
 
 
-def _detail(row: JournalRow) -> str:
-    return json.dumps(row.detail, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+def _hex(value: object) -> str | None:
+    return value.hex() if isinstance(value, bytes) else value if value is None else str(value)
+
+
+def _told(detail: Mapping[str, Any]) -> str:
+    return json.dumps(detail, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
 
 def _row(row: sqlite3.Row) -> JournalRow:
-    return JournalRow(**{**dict(row), "detail": json.loads(row["detail"]), "chain": bytes(row["chain"])})
+    values = dict(row)
+    try:
+        values["detail"] = json.loads(row["detail"])
+    except (TypeError, ValueError):  # somebody edited it; ``broken`` tells
+        values["detail"] = {"unreadable": str(row["detail"])[:200]}
+    return JournalRow(**values)

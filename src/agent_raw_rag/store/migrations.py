@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+from agent_raw_rag.store.schema_sweep import SWEEP
+
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
 
@@ -276,15 +278,16 @@ BEGIN SELECT RAISE(ABORT, 'append-only: the journal cannot be changed'); END""",
 
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
-    return not _applied(connection) >= set(NAMES)
+    return not applied(connection) >= set(NAMES)
 
 
 def newer(connection: sqlite3.Connection) -> bool:
     """Whether the store has a migration that this program does not know."""
-    return not _applied(connection) <= set(NAMES)
+    return not applied(connection) <= set(NAMES)
 
 
-def _applied(connection: sqlite3.Connection) -> set[str]:
+def applied(connection: sqlite3.Connection) -> set[str]:
+    """Names of the migrations that a store has had."""
     try:
         rows = connection.execute("SELECT name FROM _sqlite_migrations WHERE migration_set = ?", (SET,)).fetchall()
     except sqlite3.OperationalError:
@@ -324,7 +327,7 @@ def m002_vector_spaces(db: Database) -> None:
 def m003_memory(db: Database) -> None:
     """What agents and people write themselves: captured turns, notes, candidates, the journal, spaces and tokens.
     From here on the database itself refuses to change what was said."""
-    for statement in (*SCHEMA_3, *APPEND_ONLY):
+    for statement in (*SCHEMA_3, *SWEEP, *APPEND_ONLY):
         db.execute(statement)
 
 

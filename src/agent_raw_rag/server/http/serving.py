@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -22,6 +23,7 @@ from agent_raw_rag.server.http.access import AccessLog
 from agent_raw_rag.server.http.names import served_hosts
 from agent_raw_rag.server.http.quiet import hush
 from agent_raw_rag.server.http.scribe import Scribe
+from agent_raw_rag.server.http.upkeep import Upkeep
 from agent_raw_rag.store import lock as locks
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 3
 """What is under way when the end comes has so long."""
 BACKLOG = 512
+SWITCH_SECONDS = 0.0005
+"""After which a thread that computes makes way. By default it is ten times as long, and an answer changes threads about ten
+times: while anything is computed in the background, each of its steps would wait for that."""
 LOCK_SECONDS = 0.5
 _log = logging.getLogger(NAME)
 
@@ -54,6 +59,7 @@ class HttpServing:
             StoreBusyError: another process serves this home on this port; the message says which.
             ServiceError: the address cannot be listened on.
         """
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             bound, url = self._bound()
             app = self._application()
@@ -81,15 +87,14 @@ class HttpServing:
         if self._port:
             self._hold(self._port)
         try:
-            family = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)[0][0]
-            bound = socket.create_server((self._host.strip("[]"), self._port), family=family, backlog=BACKLOG)
+            bound = _listening(self._host.strip("[]"), self._port)
         except OSError as error:
             raise self._not_bound(error) from error
         self._held.callback(bound.close)
         port = bound.getsockname()[1]
         if not self._port:
             self._hold(port)
-        shown = f"[{self._host.strip('[]')}]" if family == socket.AF_INET6 else self._host
+        shown = f"[{self._host.strip('[]')}]" if bound.family == socket.AF_INET6 else self._host
         return bound, f"http://{shown}:{port}"
 
     def _hold(self, port: int) -> None:
@@ -117,8 +122,18 @@ class HttpServing:
         self._held.callback(scribe.close)
         access = AccessLog(os.path.join(runtime.home, "log"))
         self._held.callback(access.close)
+        upkeep = Upkeep(runtime)
+        self._held.callback(upkeep.close)
+        upkeep.start()
         hosts = served_hosts(self._host, runtime.settings.http.allowed_hosts)
-        return build(runtime, server_of(runtime, scribe), hosts=hosts, admission=admission, witness=scribe, tell=access)
+        return build(
+            runtime,
+            server_of(runtime, scribe, upkeep.wrote),
+            hosts=hosts,
+            admission=admission,
+            witness=scribe,
+            tell=access,
+        )
 
     def _run(self, server: _Server, bound: socket.socket) -> None:
         try:
@@ -157,6 +172,25 @@ class _Server(uvicorn.Server):
         if self._waiting is not None:
             loop, ended = self._waiting
             loop.call_soon_threadsafe(ended.set)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. Its protocol is named: asyncio leaves Nagle's algorithm on where it is not, and every answer
+    then waits 40 ms for the acknowledgement of its own head. Raises OSError."""
+    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        bound.bind(address)
+        bound.listen(BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 def _config(app: object) -> uvicorn.Config:
