@@ -296,6 +296,9 @@ def test_commands_print_what_the_tools_give(tmp_path: Path) -> None:
         note = given["saved"]["node_id"]
         given["update"] = await call(client, "update", atom_id=note, new_content="Indent with spaces.", source="s")
         given["recall"] = await call(client, "recall", query="indent spaces", limit=3, topic="style")
+        given["captured"] = await call(client, "capture", content="The deploy failed.", source="ci", host_turn_id="1")
+        given["retry"] = await call(client, "capture", content="The deploy failed.", source="ci", host_turn_id="1")
+        given["events"] = await call(client, "search_raw", query="deploy")
         given["missing"] = await refused(client, "update", atom_id="n0", new_content="x", source="s")
         return given
 
@@ -306,6 +309,9 @@ def test_commands_print_what_the_tools_give(tmp_path: Path) -> None:
     recalled = command(environment, "recall", "indent", "spaces", "--limit", "3", "--topic", "style", "--kind", "rule")
     assert recalled["memories"][0] == {**given["recall"]["memories"][0], "score": recalled["memories"][0]["score"]}
     assert set(recalled) == set(given["recall"])
+    retry = command(environment, "capture", "The deploy failed.", "--source", "ci", "--host-turn-id", "1")
+    assert retry == given["retry"] and set(retry) == set(given["captured"])
+    assert command(environment, "search-raw", "deploy") == given["events"]
     other = command(environment, "save", "Never deploy on Friday.", "--kind", "decision")
     updated = command(environment, "update", other["node_id"], "Deploy on Tuesday.", "--note", "quieter")
     assert set(updated) == set(given["update"]) and updated["kind"] == "decision"

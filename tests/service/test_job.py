@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import plistlib
 from pathlib import Path
 
 import pytest
 
 from agent_raw_rag.errors import ServiceError
-from agent_raw_rag.service.job import PROGRAM, installed_program, is_ephemeral, job
+from agent_raw_rag.service.job import PROGRAM, installed_program, is_ephemeral, job, serve_job
+from agent_raw_rag.service.launchd import Launchd
+from agent_raw_rag.service.systemd import Systemd
 
 
 def test_settings_of_whoever_installs_it_go_along_and_nothing_else_does(tmp_path: Path) -> None:
@@ -68,3 +71,20 @@ def test_a_lasting_command_is_preferred(tmp_path: Path) -> None:
 def test_a_command_that_is_nowhere_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ServiceError, match="uv tool install"):
         installed_program(["-c"], str(tmp_path / "python"), {"PATH": str(tmp_path)})
+
+
+def test_the_servers_words_go_along_and_its_secrets_do_not() -> None:
+    environment = {"RAW_RAG_HOME": "/data", "RAW_RAG_MCP_TOKEN": "secret", "OCTOP_MEMORY_MCP_TOKEN": "secret"}
+    made = serve_job("/bin/raw-rag", ["serve", "--watch"], None, environment, [])
+    assert made.command == ["/bin/raw-rag", "serve", "--watch"]
+    assert made.environment == {"RAW_RAG_HOME": "/data"}
+    assert made.answers
+
+
+def test_whoever_is_waited_for_is_not_held_back() -> None:
+    behind, answering = job("/bin/x", None, 60, {}, []), serve_job("/bin/x", ["serve"], None, {}, [])
+    unit = Systemd({"HOME": "/home/me"})
+    assert ("Nice=10" in unit.render(behind), "Nice=" in unit.render(answering)) == (True, False)
+    agent = Launchd({"HOME": "/Users/me"}, 501)
+    held = [plistlib.loads(agent.render(one).encode()) for one in (behind, answering)]
+    assert [(one["ProcessType"], one.get("Nice")) for one in held] == [("Background", 10), ("Standard", None)]

@@ -19,8 +19,11 @@ def forget(
     session: options.Session = None, project: options.Project = None, after: options.After = None,
     before: options.Before = None, agent: options.Agent = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be forgotten, and keep it.")] = False,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the journal.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    json: options.Json = False, config: options.Config = None,
+    space: options.Space = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """Forget a session, a project or a stretch of time.
 
@@ -28,7 +31,7 @@ def forget(
     """
     if not (session or after or before or (project and project != options.ALL_PROJECTS)):
         raise UsageError("Forget what?", hint="Give --session, --project, --after or --before.")
-    runtime = options.load(config)
+    runtime = options.room(config, space)
     scope = runtime.forget_scope(options.ask(project, agent, session=session, after=after, before=before))
     planned = runtime.forget(scope, dry_run=True)
     if dry_run or not planned.turns:
@@ -36,7 +39,7 @@ def forget(
         return
     if not yes:
         _confirm(planned)
-    _say(runtime.forget(scope), json, done=True)
+    _say(runtime.forget(scope, reason=reason, target=session or project), json, done=True)
 
 
 def _confirm(planned: Forgotten) -> None:

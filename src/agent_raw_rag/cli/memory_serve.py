@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -68,6 +69,8 @@ def serve(
     at, number = host or runtime.settings.http.host, runtime.settings.http.port if port is None else port
     _check_address(runtime, at, allow_remote)
     if service:
+        if not print_:
+            _must_have_token(runtime)
         words = _words(host, port, allow_remote=allow_remote)
         memory_service.install(runtime, words, config, only_print=print_)
         return
@@ -102,12 +105,18 @@ def _tokens_of(runtime: Runtime) -> tuple[str, ...]:
     given = legacy_tokens(runtime.environment)
     for name in given:
         render.aside(f"Warning: the token in {name} opens every space to read and write. Labelled tokens are better.")
-    if not given and not runtime.tokens.any_live(_now()):
+    if not given:
+        _must_have_token(runtime)
+    return tuple(given.values())
+
+
+def _must_have_token(runtime: Runtime) -> None:
+    """Raises ConfigError: there is no live one in the store."""
+    if not runtime.tokens.any_live(_now()):
         raise ConfigError(
             "There is no token, so nobody could use the server, and it is not started.",
             hint="Make one: `raw-rag token create --label laptop --scope read,write`.",
         )
-    return tuple(given.values())
 
 
 def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> None:
@@ -170,6 +179,4 @@ def _words(host: str | None, port: int | None, *, allow_remote: bool) -> list[st
 
 
 def _now() -> int:
-    import time
-
     return time.time_ns() // 1_000_000

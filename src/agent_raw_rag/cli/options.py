@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 from agent_raw_rag.cli import render
-from agent_raw_rag.models import Actor, Ask
+from agent_raw_rag.models import DOORS, Actor, Ask
 from agent_raw_rag.runtime import Runtime, expected
 
 if TYPE_CHECKING:
@@ -36,7 +36,14 @@ Json = Annotated[
                  rich_help_panel=OUTPUT),
 ]  # fmt: skip
 Agent = Annotated[
-    str | None, typer.Option("--agent", "-a", metavar="NAME", help="Only this agent.", rich_help_panel=FILTERS)
+    str | None,
+    typer.Option(
+        "--agent",
+        "-a",
+        metavar="NAME",
+        help="Only this agent; mcp, http or import: only what was captured.",
+        rich_help_panel=FILTERS,
+    ),
 ]
 Project = Annotated[
     str | None,
@@ -87,11 +94,21 @@ def load(config: str | None) -> Runtime:
 
 def memory(config: str | None, space: str | None) -> Memory:
     """The memory of the options' space. Raises BadArgumentError or NotFoundError: there is no such space."""
+    return room(config, space).memory
+
+
+def room(config: str | None, space: str | None) -> Runtime:
+    """The runtime of the options' space. Raises BadArgumentError or NotFoundError: there is no such space."""
+    runtime = load(config)
+    return runtime.open_space(space_name(runtime, space))
+
+
+def space_name(runtime: Runtime, space: str | None) -> str:
+    """The space asked for; else the environment's; else the default one."""
     from agent_raw_rag.config import SPACE_VARIABLE
     from agent_raw_rag.store.homes import DEFAULT_SPACE
 
-    runtime = load(config)
-    return runtime.open_space(space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE).memory
+    return space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE
 
 
 def ask(project: str | None = None, agent: str | None = None, **filters: str | None) -> Ask:
@@ -99,10 +116,11 @@ def ask(project: str | None = None, agent: str | None = None, **filters: str | N
     return Ask(project=project or None, agent=agent or None, **{name: text or None for name, text in filters.items()})
 
 
-def here_or_all(runtime: Runtime, project: str | None) -> str:
-    """The project asked for; else the current folder's if it has any history; else all."""
-    if project:
-        return project
+def here_or_all(runtime: Runtime, project: str | None, agent: str | None = None) -> str:
+    """The project asked for; else the current folder's if it has any history; else all. What came through a door is seldom of
+    any project."""
+    if project or agent in DOORS:
+        return project or ALL_PROJECTS
     try:
         here = os.getcwd()
     except OSError:  # it was deleted under us

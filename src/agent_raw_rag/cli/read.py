@@ -34,7 +34,7 @@ def recent(
     Across all agents. Without --project: of the current folder's project if it has any history, else of all projects.
     """
     runtime = options.load(config)
-    where = options.here_or_all(runtime, project)
+    where = options.here_or_all(runtime, project, agent)
     result = runtime.recent(options.ask(where, agent), limit=limit, max_tokens=max_tokens)
     if json:
         render.as_json({"project": where, **result.as_json()})

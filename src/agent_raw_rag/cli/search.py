@@ -32,7 +32,7 @@ def search(
     Without --project: in the current folder's project if it has any history, else in all projects.
     """
     runtime = options.load(config)
-    where = options.here_or_all(runtime, project)
+    where = options.here_or_all(runtime, project, agent)
     ask = options.ask(where, agent, after=after, before=before, branch=branch, role=role, session=session)
     result = runtime.search(" ".join(query), ask, top_k=top_k, max_tokens=max_tokens)
     if json:

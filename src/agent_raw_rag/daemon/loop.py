@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from agent_raw_rag.daemon.captures import Captures
 from agent_raw_rag.daemon.door import Door
 from agent_raw_rag.daemon.health import Health
 from agent_raw_rag.daemon.pressure import Pressure
@@ -54,6 +55,7 @@ class Daemon:
         self._pressure = Pressure()
         self._door = Door()
         self._sweep_at = time.monotonic()
+        self._captures = Captures()
         self.vectors = Vectors(lambda: self.runtime, self._reason_to_wait, lambda: self._inbox.put(None))
 
     def stop(self) -> None:
@@ -208,6 +210,14 @@ class Daemon:
         for name, paths in changed.items():
             if paths:
                 self._read(name, paths, paths)
+        self._look_at_captures()
+
+    def _look_at_captures(self) -> None:
+        try:
+            if self._captures.are_new(self.runtime):
+                self.vectors.added()
+        except RawRagError as error:  # a store that is just being made, or put back
+            _log.info("captures: %s", error)
 
     def _look_and_read(self, due: Due) -> None:
         if due.everywhere:

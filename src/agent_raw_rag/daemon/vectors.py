@@ -141,10 +141,13 @@ class Vectors:
 
     def _embed(self) -> bool:
         """Whether all that could be done is done."""
-        from agent_raw_rag.ingest.run import IngestReport
+        from agent_raw_rag.ingest.run import FEED_LEAST_CHUNKS, IngestReport
+        from agent_raw_rag.runtime.backlogs import feed_words, keep_up
 
-        report = IngestReport({}, embedded=0, backlog=-1, seconds=0.0)
-        self._runtime().spaces.embed(report, self._noted)
+        report, runtime = IngestReport({}, embedded=0, backlog=-1, seconds=0.0), self._runtime()
+        feed_words(runtime, FEED_LEAST_CHUNKS)
+        runtime.spaces.embed(report, self._noted)
+        keep_up(runtime, report, self._noted)
         self.backlog = max(report.backlog, 0)
         if report.encoder_problem and report.encoder_problem != self.problem:
             _log.warning("vectors: %s", report.encoder_problem)

@@ -15,7 +15,7 @@ from agent_raw_rag.derived import cache_files, lexical_folder
 from agent_raw_rag.ingest.commit import Committer
 from agent_raw_rag.ingest.feed import feed_lexical
 from agent_raw_rag.ingest.feed_vectors import feed_cache
-from agent_raw_rag.ingest.forget import Forgotten, forget
+from agent_raw_rag.ingest.forget import Also, Forgotten, forget, nothing_else
 from agent_raw_rag.ingest.prepare import AHEAD_BYTES
 from agent_raw_rag.ingest.sync import AgentReport, Progress, Sync
 from agent_raw_rag.models import Tokenizer
@@ -144,14 +144,18 @@ class IngestRun:
         feed_lexical(Reader(self.connection), self.home, least)
         self._unfed = 0
 
+    def chunks_written(self, count: int) -> None:
+        """Count chunks that others wrote through ``committer``, and index them as often as a run does."""
+        self._chunks(count)
+
     def settle(self, least: int = 1) -> None:
         """Bring what is derived in line with what others wrote: captures, and a forgetting that was killed halfway."""
         self._remove_traces()
         self.index(least)
 
-    def forget(self, scope: Scope, *, dry_run: bool) -> Forgotten:
-        """Forget a scope, and bring everything derived in line."""
-        forgotten = forget(self.committer, scope, dry_run=dry_run)
+    def forget(self, scope: Scope, *, dry_run: bool, also: Also = nothing_else) -> Forgotten:
+        """Forget a scope, and bring everything derived in line. ``also``: see ``forget.forget``."""
+        forgotten = forget(self.committer, scope, dry_run=dry_run, also=also)
         if not dry_run:
             self._remove_traces()
         return forgotten

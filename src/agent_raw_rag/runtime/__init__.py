@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
 from agent_raw_rag.errors import UsageError
-from agent_raw_rag.models import Ask, ProjectItem
+from agent_raw_rag.models import DOORS, Actor, Ask, ProjectItem
 from agent_raw_rag.runtime.backlogs import keep_up
 from agent_raw_rag.runtime.expected import expected
 from agent_raw_rag.runtime.parts import Parts
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.spaces import SpaceRegistry
     from agent_raw_rag.memory.tokens import Tokens
     from agent_raw_rag.runtime.memory import Memory
+    from agent_raw_rag.runtime.portable import Portable
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
     from agent_raw_rag.search.result import SearchResult
     from agent_raw_rag.search.status import StatusReport
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.store.rows import SessionRow
 
 ALL_PROJECTS = "*"
+OWNER = Actor("owner", "cli")
 __all__ = ["ALL_PROJECTS", "Ask", "ProjectItem", "Runtime", "expected"]
 
 
@@ -103,6 +105,16 @@ class Runtime(Parts):
         with self._loading:  # made once, by whichever thread comes first
             self._memory = self._memory or Memory(self)
             return self._memory
+
+    def portable(self, slug: str = DEFAULT_SPACE) -> Portable:
+        """Taking a space elsewhere, and bringing it back. Only asked of the default space's.
+
+        Raises:
+            BadArgumentError, NotFoundError: there is no such space.
+        """
+        from agent_raw_rag.runtime.portable import Portable
+
+        return Portable(self.open_space(slug), self)
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -172,13 +184,19 @@ class Runtime(Parts):
         report.seconds = round(time.perf_counter() - began, 3)
         return report
 
-    def forget(self, scope: Scope, *, dry_run: bool = False) -> Forgotten:
-        """Forget everything in a scope for good, from the text, the vectors and every derived file."""
+    def forget(
+        self, scope: Scope, *, dry_run: bool = False, actor: Actor = OWNER, reason: str | None = None,
+        target: str | None = None,
+    ) -> Forgotten:  # fmt: skip
+        """Forget everything in a scope for good, from the text, the vectors and every derived file. The journal says who did it,
+        why, and how much it was; ``target`` is what it is called there."""
         from agent_raw_rag.ingest.run import IngestRun
+        from agent_raw_rag.runtime.forgetting import written_down
 
         with self._writing(10.0, "forget") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options)
-            return run.forget(scope, dry_run=dry_run)
+            also = written_down(actor, reason, target, redacting=self.settings.sanitize.redact)
+            return run.forget(scope, dry_run=dry_run, also=also)
 
     def forget_scope(self, ask: Ask) -> Scope:
         """The part of the store that filters name, with the sub-agents of a session.
@@ -284,7 +302,7 @@ class Runtime(Parts):
         """What is stored, what ranks, and what went wrong."""
         from agent_raw_rag.search.status import status_report
 
-        if agent is not None:
+        if agent is not None and agent not in DOORS:
             self._chosen([agent])
         return status_report(
             self.reader, self.settings.store_path(), __version__, self.spaces.facts(), self._indexed_up_to(), agent,
@@ -315,6 +333,8 @@ class Runtime(Parts):
     def _agent_name(self, agent: str | None) -> list[str]:
         from agent_raw_rag.adapters.registry import adapter
 
+        if agent in DOORS:
+            return [agent]
         return [adapter(agent).agent] if agent else []
 
     def resume(self, session: SessionRow) -> str | None:

@@ -11,7 +11,7 @@ from mcp.server.mcpserver.resources.templates import ResourceSecurity
 from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from agent_raw_rag.adapters.registry import BUILT_IN
-from agent_raw_rag.models import Ask
+from agent_raw_rag.models import DOORS, Ask
 from agent_raw_rag.server.refusals import refused_as_protocol_error
 from agent_raw_rag.server.text import turns_text
 from agent_raw_rag.server.tools import Tools, place
@@ -74,7 +74,7 @@ class Resources:
         return {
             "project_path": lambda: self._tools.runtime().project_names(None),
             "path": lambda: self._tools.runtime().project_names(None),
-            "agent": lambda: BUILT_IN,
+            "agent": lambda: (*BUILT_IN, *DOORS),
             "session": lambda: self._tools.runtime().session_names(),
             "id": lambda: self._tools.runtime().session_names(),
         }.get(name)

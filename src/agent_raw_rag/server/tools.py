@@ -13,7 +13,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agent_raw_rag.adapters.registry import BUILT_IN
-from agent_raw_rag.models import Ask
+from agent_raw_rag.models import DOORS, Ask
 from agent_raw_rag.search.fence import one_line
 from agent_raw_rag.server import wire
 from agent_raw_rag.server.budget import keep_within
@@ -43,7 +43,7 @@ Words = Annotated[str | None, BeforeValidator(absent), WithJsonSchema({"type": "
 Number = Annotated[int | None, BeforeValidator(absent), WithJsonSchema({"type": "integer"})]
 
 Project = Annotated[Words, Field(description='Folder of the project. Default: the current one. "*": all')]
-Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_IN)}")]
+Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_IN)}; mcp, http: what was captured")]
 After = Annotated[Words, Field(description="2026-11-30, an instant, yesterday, 7d, last week")]
 Before = Annotated[Words, Field(description="Likewise; inclusive")]
 Branch = Annotated[Words, Field(description="Git branch")]
@@ -75,7 +75,7 @@ class Tools:
 
         Search before deciding again, after a compaction, and when the user refers to earlier work. Any language;
         names, paths and error texts match exactly."""
-        project, told = self.where(project_path, context)
+        project, told = self.where(project_path, context, agent)
         ask = _ask(project, agent, after=after_date, before=before_date, branch=branch, role=role, session=session)
         result = self.runtime().search(query, ask, top_k=top_k, max_tokens=max_tokens)
         result.notes += [*told, *self.lag()]
@@ -92,7 +92,7 @@ class Tools:
         max_tokens: Budget = None,
     ) -> Annotated[CallToolResult, wire.Turns]:  # fmt: skip
         """The last turns of a project, across all agents, oldest first: what was going on here."""
-        project = self._project(project_path, context)
+        project = self._project(project_path, context, agent)
         limit = 30 if limit_turns is None else limit_turns
         result = self.runtime().recent(_ask(project, agent), limit=limit, max_tokens=max_tokens)
         result.notes += self.lag()
@@ -124,12 +124,14 @@ class Tools:
         status.problems += self.lag()
         return _answer(status_text(status), status.as_json())
 
-    def _project(self, asked: str | None, context: Context) -> str:
+    def _project(self, asked: str | None, context: Context, agent: str | None = None) -> str:
+        if agent in DOORS:  # what came through one is seldom of any project
+            return asked or ALL_PROJECTS
         return asked or self.surroundings.project(context)
 
-    def where(self, asked: str | None, context: Context) -> tuple[str, list[str]]:
+    def where(self, asked: str | None, context: Context, agent: str | None = None) -> tuple[str, list[str]]:
         """The project that a question means, and what to say of it: one without any history would answer nothing, ever."""
-        project = self._project(asked, context)
+        project = self._project(asked, context, agent)
         if asked or project == ALL_PROJECTS or self.runtime().sessions(Ask(project=project), 1):
             return project, []
         return ALL_PROJECTS, [f"{one_line(project)} has no history, so all projects were searched."]

@@ -39,15 +39,17 @@ def blank(connection: sqlite3.Connection, turn_ids: Iterable[int]) -> set[int]:
                  redactions = '' WHERE key = ?""",
             (Status.FORGOTTEN, key),
         )
+        connection.execute("UPDATE captured SET author = NULL WHERE turn_id = ?", (turn_id,))
         events.add(event_id(key))
     drop_unfounded(connection, events)
     return touched
 
 
 def close_sessions(connection: sqlite3.Connection, session_ids: Iterable[int]) -> None:
-    """Forget whole sessions: their titles go, and whatever their logs add later is forgotten on arrival."""
+    """Forget whole sessions: their titles go, and whatever the logs of those that have one add later is forgotten on arrival."""
     connection.executemany(
-        "UPDATE sessions SET forgotten = 1, title = NULL WHERE id = ?", [(number,) for number in session_ids]
+        "UPDATE sessions SET forgotten = source_id IS NOT NULL, title = NULL WHERE id = ?",
+        [(number,) for number in session_ids],
     )
 
 

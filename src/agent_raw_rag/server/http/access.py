@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
-from queue import SimpleQueue
+from logging.handlers import RotatingFileHandler
 from typing import Any
 
 from agent_raw_rag.server.http.guard import App, Message, Receive, Scope, Send
@@ -19,36 +18,49 @@ from agent_raw_rag.server.http.visit import KEY, Visit
 FILE = "http.log"
 FILE_BYTES = 5_000_000
 FILES = 4
+EVERY_SECONDS = 0.2
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"})
 
 Tell = Callable[[dict[str, Any]], None]
 
 
 class AccessLog:
-    """Writes lines in a thread of its own: a slow disk holds up no answer."""
+    """Writes lines in a thread of its own, a few times a second: no answer waits for a disk, or wakes a thread for its line."""
 
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.path = os.path.join(folder, FILE)
-        file = RotatingFileHandler(self.path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
-        file.setFormatter(logging.Formatter("%(message)s"))
-        queue: SimpleQueue[Any] = SimpleQueue()
-        self._handler = QueueHandler(queue)
-        self._listener = QueueListener(queue, file)
-        self._file = file
-        self._listener.start()
-        atexit.register(self.close)
+        self._file = RotatingFileHandler(
+            self.path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True
+        )
+        self._file.setFormatter(logging.Formatter("%(message)s"))
+        self._waiting: list[dict[str, Any]] = []
+        self._news, self._ended = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="access-log", daemon=True)
+        self._thread.start()
 
     def __call__(self, facts: dict[str, Any]) -> None:
-        """Write a line."""
-        line = json.dumps(facts, separators=(",", ":"))
-        self._handler.handle(logging.LogRecord("access", logging.INFO, "", 0, line, None, None))
+        """Have a line written."""
+        self._waiting.append(facts)
+        if not self._news.is_set():
+            self._news.set()
 
     def close(self) -> None:
         """Write what is waiting, and end."""
-        atexit.unregister(self.close)
-        self._listener.stop()
+        self._ended.set()
+        self._news.set()
+        self._thread.join()
         self._file.close()
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            self._news.wait()
+            self._ended.wait(EVERY_SECONDS)
+            self._news.clear()  # before they are taken: what comes meanwhile sets it again
+            taken, self._waiting = self._waiting, []
+            for facts in taken:
+                line = json.dumps(facts, separators=(",", ":"))
+                self._file.emit(logging.LogRecord("access", logging.INFO, "", 0, line, None, None))
 
 
 class Logged:

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, InputRequiredResult
@@ -20,7 +21,7 @@ from agent_raw_rag.errors import ForbiddenError, RawRagError
 from agent_raw_rag.models import Actor
 from agent_raw_rag.server.app import HistoryServer
 from agent_raw_rag.server.http.guard import Witness
-from agent_raw_rag.server.http.scopes import HOME_ONLY, KNOW_NO_STORE, TOOL_SCOPES
+from agent_raw_rag.server.http.scopes import HOME_ONLY, KNOW_NO_STORE, QUICK_READS, TOOL_SCOPES
 from agent_raw_rag.server.http.visit import Visit, visit_of
 from agent_raw_rag.server.refusals import error_result
 from agent_raw_rag.store.homes import DEFAULT_SPACE
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver.tools import Tool
 
     from agent_raw_rag.runtime import Runtime
+
+READERS = 4
+"""Quick reads at once. They compute and never wait, so that more of them would only be in each other's way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,12 @@ class MemoryServer(HistoryServer):
             "raw-rag-memory", title="Raw RAG memory", version=__version__, instructions=instructions,
             log_level="WARNING", tools=tools, subscriptions=False,
         )  # fmt: skip
+        # Nobody is told what is asked here, and each span that nobody sees would be paid for.
+        self.middleware[:] = [one for one in self.middleware if type(one).__name__ != "OpenTelemetryMiddleware"]
         self._runtime = runtime
         self._witness = witness
         self._wrote = wrote
+        self._reading = anyio.CapacityLimiter(READERS)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[dict[str, Any], Any] | None = None
@@ -83,7 +90,10 @@ class MemoryServer(HistoryServer):
             await anyio.to_thread.run_sync(_make_store, runtime)
         token = _here.set(Here(runtime, visit.actor))
         try:
-            return await super().call_tool(name, arguments, context)
+            if name not in QUICK_READS:
+                return await super().call_tool(name, arguments, context)
+            async with self._reading:
+                return await super().call_tool(name, arguments, context)
         finally:
             _here.reset(token)
             if TOOL_SCOPES.get(name) != "read":

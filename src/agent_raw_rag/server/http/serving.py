@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 3
 """What is under way when the end comes has so long."""
 BACKLOG = 512
+SWITCH_SECONDS = 0.0005
+"""After which a thread that computes makes way. By default it is ten times as long, and an answer changes threads about ten
+times: while anything is computed in the background, each of its steps would wait for that."""
 LOCK_SECONDS = 0.5
 _log = logging.getLogger(NAME)
 
@@ -55,6 +59,7 @@ class HttpServing:
             StoreBusyError: another process serves this home on this port; the message says which.
             ServiceError: the address cannot be listened on.
         """
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             bound, url = self._bound()
             app = self._application()
