@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_raw_rag.models import CleanText, Millis, Role
-from agent_raw_rag.store.journal import GENESIS, JournalRow, chained
+from agent_raw_rag.store.journal import GENESIS, JournalRow
 from agent_raw_rag.store.rows import SessionRow, Status, TurnRow, text_hash
 
 Values = Mapping[str, Any]
@@ -113,7 +113,7 @@ class Arrivals:
         number, chain = (last[0], bytes(last[1])) if last else (0, GENESIS)
         if row.id != number + 1:
             return None
-        if chained(row, chain) != row.chain:
+        if row.link(chain) != row.chain:
             raise ValueError(f"row {row.id} of the journal was changed")
         self.connection.execute(
             """INSERT INTO journal (id, time, action, actor, token, transport, source, target, before, after, detail, chain)
