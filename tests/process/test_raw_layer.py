@@ -108,7 +108,7 @@ def test_a_door_stands_beside_the_agents_in_status_and_search(tmp_path: Path) ->
         assert found and len(found["passages"]) == 1
         (passage,) = found["passages"]
         assert (passage["agent"], passage["session"]) == ("mcp", "mcp:ext:tester")
-        assert "User: The release window is Tuesday." in passage["text"]
+        assert "The release window is Tuesday." in passage["text"]
         recent = (await client.call_tool("raw_rag_recent", {"agent": "mcp"})).structured_content
         assert recent and [one["role"] for one in recent["turns"]] == ["user"]
 

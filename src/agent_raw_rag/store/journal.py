@@ -35,6 +35,14 @@ class JournalRow:
     detail: dict[str, Any] = field(default_factory=dict)
     chain: bytes = GENESIS
 
+    def link(self, before: bytes) -> bytes:
+        """Its chain, if the row before it has this one."""
+        content = (
+            self.id, self.time, self.action, self.actor, self.token, self.transport, self.source, self.target, self.before,
+            self.after, _told(self.detail),
+        )  # fmt: skip
+        return chained(content, before)
+
     def as_json(self) -> dict[str, Any]:
         """JSON values only; hashes in hex."""
         return {
@@ -102,14 +110,6 @@ _CONTENT = (
     "id", "time", "action", "actor", "token", "transport", "source", "target", "before", "after", "detail",
 )  # fmt: skip
 """The columns that the chain covers, in the order it covers them in."""
-
-
-def content_of(row: JournalRow) -> tuple[object, ...]:
-    """What the chain covers of a row, as it stands in the store."""
-    return (
-        row.id, row.time, row.action, row.actor, row.token, row.transport, row.source, row.target, row.before, row.after,
-        _told(row.detail),
-    )  # fmt: skip
 
 
 def chained(content: Sequence[object], before: bytes) -> bytes:
