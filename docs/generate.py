@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -532,6 +532,85 @@ def _between_marks(path: Path, mark: str, text: str) -> str:
     return f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}"
 
 
+EXPORT_RECORDS = {
+    "source": "A log file, foreign database or service that turns came from.",
+    "session": "A conversation. Its turns follow it, in their order; their numbers are not told, since the order gives them.",
+    "turn": "One contribution of one speaker.",
+    "note": "A statement that is kept on purpose, of any status.",
+    "candidate": "A statement that was proposed as a note, of any status.",
+    "journal": "An act. Only where nothing is left out, and up to the last one that is no export, import, backup or restore.",
+}
+EXPORT_NOTES = {
+    "source.number": "what sessions and turns of this file name it by",
+    "source.order": "of sources that hold the same turn, the one that sorts first is the better copy",
+    "session.session": "`agent:native id`",
+    "session.forgotten": "what its log adds is forgotten on arrival",
+    "session.last": "time of its last turn",
+    "turn.id": "event id: `e` and the first 20 digits of the key",
+    "turn.key": "what makes it this turn wherever it is met; 32 hexadecimal digits",
+    "turn.status": "`live`; `copy`: another session has the words; `forgotten`: a tombstone",
+    "turn.text_hash": "of a copy: of its words",
+    "turn.open": "it may still change",
+    "turn.abandoned": "above 0: on a left branch, or taken back",
+    "turn.answers": "id of the turn it answers, where that is not the one before it",
+    "turn.start": "with `end`: byte range in the source",
+    "turn.record_ids": "native ids",
+    "turn.trail": "hashes of all record ids in its stretch of a tree log, hexadecimal",
+    "turn.redactions": "kinds of what was masked",
+    "turn.captured": "of a turn that came through a memory door: `source`, `author`, `partial`",
+    "note.evidence": "ids of the turns it rests on",
+    "candidate.quote": "words of an evidence turn",
+    "journal.before": "with `after`: hashes of what was changed",
+    "journal.chain": "hash of this row and of the chain before it",
+}
+
+
+def export_format() -> Iterable[str]:
+    """The form of an export."""
+    from agent_raw_rag.memory.portable.form import FIELDS, NEEDED, TYPES, VERSION
+    from agent_raw_rag.sources.kinds import FORMAT
+
+    yield "# Export format"
+    yield (
+        f"What `raw-rag export` writes and `raw-rag import` reads: `{FORMAT}`, version {VERSION}. JSON lines in UTF-8, one"
+        " record a line."
+    )
+    yield (
+        "Equal stores give equal bytes. Imported into an empty store, an export gives itself again. Instants are milliseconds"
+        " since 1970 UTC.\nA field that is null, false or empty is left out; the ones in **bold** are always there. What is"
+        " derived (chunks, vectors, indexes) is not in it, nor are tokens."
+    )
+    yield "## First line"
+    yield (f'`{{"format": "{FORMAT}", "version": {VERSION}, "generation": …, "filter": {{…}}, "counts": {{…}}}}`')
+    yield (
+        "The store's own name, which an empty store takes over, so that captures and candidates are known again; what was asked"
+        " for, if not all;\nand how many records of each type follow."
+    )
+    order = ", ".join(f"`{one}`" for one in TYPES if one != "turn")
+    yield f"Then the records, by type in this order: {order}; a session's `turn`s follow it."
+    for kind in TYPES:
+        yield f"## {kind}"
+        yield EXPORT_RECORDS[kind]
+        yield _rows(("field", "JSON", ""), (_field(kind, name, types, NEEDED) for name, types in FIELDS[kind].items()))
+    yield "## Last line"
+    yield '`{"type": "end", "records": …, "sha256": …}`'
+    yield (
+        "How many records there were, and the checksum of all lines before this one, line breaks included. An import reads the"
+        " whole file before it\nwrites anything, and refuses one that was cut or changed."
+    )
+    yield "## Versions"
+    yield (
+        "A program refuses a version that it does not know. A field never gets another meaning: a new one makes a new version."
+    )
+
+
+def _field(
+    kind: str, name: str, types: tuple[type, ...], needed: Mapping[str, tuple[str, ...]]
+) -> tuple[str, str, str]:
+    shown = {str: "string", int: "integer", float: "number", bool: "true", list: "array of strings", dict: "object"}
+    return f"**{name}**" if name in needed[kind] else name, shown[types[0]], EXPORT_NOTES.get(f"{kind}.{name}", "")
+
+
 PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "cli": cli,
     "mcp-tools": mcp_tools,
@@ -541,6 +620,7 @@ PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "redaction-rules": redaction_rules,
     "errors": errors,
     "layers": layers,
+    "export-format": export_format,
 }
 
 if __name__ == "__main__":

@@ -85,6 +85,9 @@ class Adapter:
     """DATABASE: preferred first; a session found in one family is not read from the later ones."""
     retention: Retention | None = None
     """None: it is not known to delete any."""
+    handed: Callable[[Source, list[Record]], Source] | None = None
+    """LINES: (source, its first records) -> the source as its own agent would have it, where a person gave the file another
+    name. None: the name does not matter, or only a right one is known."""
     resume: Callable[[str, str | None], tuple[str, ...]] | None = None
     """(native session id, path of its log where that is known) -> the words of the command that reopens it."""
     wirings: tuple[Wiring, ...] = ()

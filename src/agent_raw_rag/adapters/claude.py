@@ -14,7 +14,9 @@ private modules list.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from agent_raw_rag.adapters._claude_blocks import assistant_parts, part_mark
@@ -28,6 +30,7 @@ from agent_raw_rag.adapters._claude_wiring import WIRING
 from agent_raw_rag.adapters.base import Adapter, Retention, Root, State, digest, mapping, string
 from agent_raw_rag.models import Event, Message, Record, Role, Shape, Source, Trail, Unknown
 
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COPIES = frozenset({"journal.jsonl", "resume-head.jsonl"})
 _SIDE_FOLDERS = frozenset({"before-cleanup", "tool-results", "memory"})
 
@@ -200,6 +203,15 @@ def _is_wanted(data: dict[str, Any], state: State) -> bool:
     return "warmup" not in state
 
 
+def _handed(source: Source, records: list[Record]) -> Source:
+    """A session's file is called what the session is. One that a person renamed still says it, last in what it says itself:
+    what was resumed stands before."""
+    if source.variant != "session" or _UUID.fullmatch(source.session or ""):
+        return source
+    stated = [name for record in records if (name := string(record.data.get("sessionId")))]
+    return replace(source, session=stated[-1]) if stated else source
+
+
 def _resume(session: str, path: str | None) -> tuple[str, ...]:
     return ("claude", "--resume", session)
 
@@ -216,6 +228,7 @@ ADAPTER = Adapter(
     environment=("CLAUDE_CONFIG_DIR",),
     formats=("1.0", "2.0", "2.1"),
     retention=Retention("../settings.json", "cleanupPeriodDays", 30),
+    handed=_handed,
     resume=_resume,
     wirings=(WIRING,),
 )

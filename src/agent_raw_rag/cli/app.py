@@ -16,6 +16,7 @@ from agent_raw_rag.cli import (
     lists,
     memory_curation,
     memory_notes,
+    memory_portable,
     memory_raw,
     memory_serve,
     memory_space,
@@ -43,9 +44,11 @@ for _command in (
     search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
     memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
     memory_curation.promote, memory_curation.reject, memory_curation.sweep, memory_raw.capture,
+    memory_portable.export, memory_portable.backup, memory_portable.restore,
     memory_serve.serve, connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
 ):  # fmt: skip
     app.command()(_command)
+app.command("import")(memory_portable.import_)
 app.command("search-raw")(memory_raw.search_raw)
 app.add_typer(memory_curation.candidates)
 app.add_typer(memory_curation.journal)

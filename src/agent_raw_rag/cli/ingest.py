@@ -178,10 +178,10 @@ def _progress(*, shown: bool) -> Iterator[OnNote]:
         with _bar() as on_note:
             yield on_note
     else:
-        yield _lines()
+        yield said_in_lines()
 
 
-def _lines() -> OnNote:
+def said_in_lines() -> OnNote:
     """A line at each stage's beginning, and every few seconds from then on."""
     stage, told_at = "", 0.0
 

@@ -99,11 +99,16 @@ def memory(config: str | None, space: str | None) -> Memory:
 
 def room(config: str | None, space: str | None) -> Runtime:
     """The runtime of the options' space. Raises BadArgumentError or NotFoundError: there is no such space."""
+    runtime = load(config)
+    return runtime.open_space(space_name(runtime, space))
+
+
+def space_name(runtime: Runtime, space: str | None) -> str:
+    """The space asked for; else the environment's; else the default one."""
     from agent_raw_rag.config import SPACE_VARIABLE
     from agent_raw_rag.store.homes import DEFAULT_SPACE
 
-    runtime = load(config)
-    return runtime.open_space(space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE)
+    return space or runtime.environment.get(SPACE_VARIABLE, "").strip() or DEFAULT_SPACE
 
 
 def ask(project: str | None = None, agent: str | None = None, **filters: str | None) -> Ask:

@@ -29,6 +29,10 @@ class Added:
     turns: int = 0
     chunks: int = 0
 
+    def as_json(self) -> dict[str, int]:
+        """What a caller counts in."""
+        return {"sessions": self.sessions, "turns": self.turns}
+
     def add(self, other: Added) -> None:
         """Count another one in."""
         self.sessions += other.sessions

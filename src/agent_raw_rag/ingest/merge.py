@@ -35,7 +35,7 @@ def merge_whole(changes: Changes, session: SessionRow, read: list[bytes]) -> Non
     rows = changes.writer.turns_of(session.id)
     by_key = {row.key: row for row in rows}
     order = merge_order([row.key for row in rows], [key for key in read if key in by_key])
-    session.exchange, changed = _renumber(changes.writer, [by_key[key] for key in order])
+    session.exchange, changed = renumber(changes.writer, [by_key[key] for key in order])
     if changed is not None:
         changes.touch(session.id, changed)
 
@@ -52,7 +52,7 @@ def reorder(writer: Writer, session: SessionRow, source_id: int, *, by_place: bo
     by_key = {row.key: row for row in rows}
     order = [by_key[key] for key in merge_order([row.key for row in rows], [row.key for row in placed])]
     numbers = {row.ordinal: number for number, row in enumerate(order, start=1)}
-    exchange, changed = _renumber(writer, order)
+    exchange, changed = renumber(writer, order)
     for row in order:
         parent = row.branch_from and numbers.get(row.branch_from)
         if parent != row.branch_from:
@@ -64,7 +64,7 @@ def reorder(writer: Writer, session: SessionRow, source_id: int, *, by_place: bo
     return changed
 
 
-def _renumber(writer: Writer, order: list[TurnRow]) -> tuple[int, int | None]:
+def renumber(writer: Writer, order: Sequence[TurnRow]) -> tuple[int, int | None]:
     """Give turns their numbers and exchanges in this order. Returns the last exchange and the first number that changed."""
     exchange, changed = 0, None
     for number, row in enumerate(order, start=1):

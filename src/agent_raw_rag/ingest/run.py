@@ -144,6 +144,10 @@ class IngestRun:
         feed_lexical(Reader(self.connection), self.home, least)
         self._unfed = 0
 
+    def chunks_written(self, count: int) -> None:
+        """Count chunks that others wrote through ``committer``, and index them as often as a run does."""
+        self._chunks(count)
+
     def settle(self, least: int = 1) -> None:
         """Bring what is derived in line with what others wrote: captures, and a forgetting that was killed halfway."""
         self._remove_traces()

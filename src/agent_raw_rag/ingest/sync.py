@@ -133,6 +133,14 @@ class Sync:
 
     # ------------------------------------------------------------ one source
 
+    def run_one(self, adapter: Adapter, source: Source) -> AgentReport:
+        """Read what is new in one source, wherever it lies."""
+        report = AgentReport(sources=1)
+        known = self.sources.known(adapter.agent)
+        self.committer.gone = frozenset(row.id for row in known.values() if row.gone)
+        self._one(adapter, source, known.get(source.path), again=False, report=report)
+        return report
+
     def _one(self, adapter: Adapter, source: Source, row: SourceRow | None, again: bool, report: AgentReport) -> None:
         source_id = row.id if row else None
         try:

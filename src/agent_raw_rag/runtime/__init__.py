@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.spaces import SpaceRegistry
     from agent_raw_rag.memory.tokens import Tokens
     from agent_raw_rag.runtime.memory import Memory
+    from agent_raw_rag.runtime.portable import Portable
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
     from agent_raw_rag.search.result import SearchResult
     from agent_raw_rag.search.status import StatusReport
@@ -104,6 +105,16 @@ class Runtime(Parts):
         with self._loading:  # made once, by whichever thread comes first
             self._memory = self._memory or Memory(self)
             return self._memory
+
+    def portable(self, slug: str = DEFAULT_SPACE) -> Portable:
+        """Taking a space elsewhere, and bringing it back. Only asked of the default space's.
+
+        Raises:
+            BadArgumentError, NotFoundError: there is no such space.
+        """
+        from agent_raw_rag.runtime.portable import Portable
+
+        return Portable(self.open_space(slug), self)
 
     @cached_property
     def tokens(self) -> Tokens:

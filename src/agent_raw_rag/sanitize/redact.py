@@ -55,6 +55,11 @@ def redact(text: str) -> tuple[CleanText, tuple[str, ...]]:
     return CleanText(data.decode() if kinds or changed else text), tuple(kinds)
 
 
+def cleaned(text: str, *, redacting: bool = True) -> tuple[CleanText, tuple[str, ...]]:
+    """A text as it may be stored, and the kinds of what was masked in it; only scrubbed where redaction is switched off."""
+    return redact(text) if redacting else (CleanText(scrub(text)), ())
+
+
 def clean_label(text: str) -> CleanText:
     """One line of metadata (a title, a path, a branch): secrets masked, line breaks and tabs made spaces."""
     return redact(scrub(text).replace("\n", " ").replace("\t", " ").strip())[0]

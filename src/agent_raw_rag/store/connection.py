@@ -7,9 +7,10 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 from agent_raw_rag.errors import StoreError
-from agent_raw_rag.store.migrations import migrate, newer, pending
+from agent_raw_rag.store.migrations import NAMES, applied, migrate, newer, pending
 
 BUSY_MS = 10_000
 Connection = sqlite3.Connection
@@ -51,8 +52,21 @@ def _writer(path: str) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA secure_delete = ON")
     if pending(connection):
-        migrate(connection)
+        try:
+            _copy_first(connection, path)
+            migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
     return connection
+
+
+def _copy_first(connection: sqlite3.Connection, path: str) -> None:
+    """What a migration may ruin is kept as it was."""
+    from agent_raw_rag.store.backup import back_up_before  # only ever needed here
+
+    step = next(name for name in NAMES if name not in applied(connection))
+    back_up_before(connection, path, step, datetime.now().astimezone())
 
 
 def _is_of_0_2(connection: sqlite3.Connection) -> bool:

@@ -9,6 +9,7 @@ A file's text says who holds it. It proves nothing by itself: only the lock does
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import sys
@@ -61,6 +62,12 @@ def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterato
         os.ftruncate(handle, 0)
     finally:
         os.close(handle)
+
+
+def served(home: str) -> list[str]:
+    """The locks of whoever serves, or served, a home over HTTP: one a port."""
+    found = sorted(glob.glob(os.path.join(glob.escape(home), "http-*.lock")))
+    return [os.path.basename(path).removesuffix(".lock") for path in found]
 
 
 def is_held(home: str, which: str) -> bool:

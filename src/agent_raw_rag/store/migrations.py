@@ -278,15 +278,16 @@ BEGIN SELECT RAISE(ABORT, 'append-only: the journal cannot be changed'); END""",
 
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
-    return not _applied(connection) >= set(NAMES)
+    return not applied(connection) >= set(NAMES)
 
 
 def newer(connection: sqlite3.Connection) -> bool:
     """Whether the store has a migration that this program does not know."""
-    return not _applied(connection) <= set(NAMES)
+    return not applied(connection) <= set(NAMES)
 
 
-def _applied(connection: sqlite3.Connection) -> set[str]:
+def applied(connection: sqlite3.Connection) -> set[str]:
+    """Names of the migrations that a store has had."""
     try:
         rows = connection.execute("SELECT name FROM _sqlite_migrations WHERE migration_set = ?", (SET,)).fetchall()
     except sqlite3.OperationalError:

@@ -101,6 +101,11 @@ class Sources:
         rows = self.connection.execute("SELECT tally FROM cursors WHERE source_id = ?", (source_id,))
         return [json.loads(row[0]) for row in rows]
 
+    def tally_of(self, path: str) -> dict[str, int]:
+        """What was counted in a source; empty: it is not known."""
+        row = self.connection.execute("SELECT tally FROM sources WHERE path = ?", (path,)).fetchone()
+        return dict(json.loads(row[0])) if row else {}
+
     def reset(self, source_id: int) -> None:
         """Read a source from its beginning again; its turns are found by key, and their places are unknown until then."""
         self.connection.execute("DELETE FROM cursors WHERE source_id = ?", (source_id,))
