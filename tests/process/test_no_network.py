@@ -62,6 +62,7 @@ def reached(trace: Path) -> list[str]:
 
 
 @pytest.mark.process
+@pytest.mark.line("A3")
 def test_ingest_search_and_a_session_reach_nothing(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(LOGS, home / ".claude")

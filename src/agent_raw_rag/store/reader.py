@@ -88,12 +88,14 @@ class Reader:
             NotFoundError: there is none.
             UsageError: there are several.
         """
-        agent, _, native = name.rpartition(":")
-        exact = self._sessions_like("s.native = ? AND (? = '' OR s.agent = ?)", (native, agent, agent))
+        agent, _, native = name.partition(":")  # a native id may hold a colon, an agent's name never does
+        exact = self._sessions_like("s.native = ? OR (s.agent = ? AND s.native = ?)", (name, agent, native))
         found = exact or self._sessions_like(
-            "substr(s.native, 1, length(?)) = ? AND (? = '' OR s.agent = ?)", (native, native, agent, agent)
+            """substr(s.native, 1, length(?)) = ?
+               OR (s.agent = ? AND ? <> '' AND substr(s.native, 1, length(?)) = ?)""",
+            (name, name, agent, native, native, native),
         )
-        if not found or not native:
+        if not found or not name:
             raise NotFoundError(f"There is no session {name!r}.", hint="`raw-rag sessions` lists them.")
         if len(found) > 1:
             names = ", ".join(row.public_id for row in found[:5])
