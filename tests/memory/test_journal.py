@@ -9,7 +9,7 @@ import pytest
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.memory.journal import JournalView
 from agent_raw_rag.models import Actor
-from agent_raw_rag.store.journal import Journal
+from agent_raw_rag.store.journal import GENESIS, Journal
 from tests.memory.spoken import Spoken
 
 ACTOR = Actor("laptop", "http", "rrt_abcd")
@@ -97,6 +97,12 @@ def test_rows_that_were_cut_off_are_missed_after_more_were_added_too(
     with spoken.runtime.memory.store.write() as connection:
         Journal(connection).add(ACTOR, "save", time=9)
     assert view(spoken).verify().broken == 6
+
+
+def test_a_row_knows_its_link_from_the_one_before(spoken: Spoken) -> None:
+    chain = GENESIS
+    for row in Journal(spoken.runtime.reader.connection).rows():
+        assert (chain := row.link(chain)) == row.chain
 
 
 def test_a_space_without_a_store_has_an_empty_sound_journal(tmp_path: Path) -> None:

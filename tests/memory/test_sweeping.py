@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,23 @@ def test_what_cannot_be_swept_is_told_and_tried_again(runtime: Runtime, caplog: 
 def test_a_server_sweeps_once_it_has_caught_up(runtime: Runtime) -> None:
     CatchUp(lambda: runtime)._run()
     assert notes(runtime) == [{"fact": 1}, {"fact": 1}]
+
+
+def test_sweeps_and_captures_at_the_same_time_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    spoken = Spoken(tmp_path / "home", "[promotion]\non_capture = true\n")
+    processes = [spoken.runtime for _ in range(3)]  # each has its own connections, as three processes have
+
+    def work(number: int) -> None:
+        runtime = processes[number % 3]
+        for line in range(5):
+            said = Capture(f"Remember: the port of host {number}-{line} is open", "tester", role=Role.USER)
+            runtime.memory.raw.capture(said, OWNER)
+            runtime.memory.promotion.sweep()
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert processes[0].memory.promotion.sweep().created == 0
+    status = processes[0].status()
+    assert (status.notes, status.candidates["promoted"]) == ({"fact": 30}, 30)
+    assert sum(status.candidates.values()) == 30
+    assert processes[0].memory.journal.verify().ok

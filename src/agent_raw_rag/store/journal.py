@@ -35,6 +35,14 @@ class JournalRow:
     detail: dict[str, Any] = field(default_factory=dict)
     chain: bytes = GENESIS
 
+    def link(self, before: bytes) -> bytes:
+        """Its chain, if the row before it has this one."""
+        content = (
+            self.id, self.time, self.action, self.actor, self.token, self.transport, self.source, self.target, self.before,
+            self.after, _told(self.detail),
+        )  # fmt: skip
+        return chained(content, before)
+
     def as_json(self) -> dict[str, Any]:
         """JSON values only; hashes in hex."""
         return {
