@@ -37,7 +37,7 @@ from agent_raw_rag.models import Capture, CleanText, Role
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.runtime.backlogs import feed_words
 from agent_raw_rag.store.notes import NoteRow, NoteRows
-from memory import ACTOR, BATCH, KINDS, START, Prose, summary
+from memory import ACTOR, BATCH, KINDS, START, Prose
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.servers.memory_http import Home, Served, home_in, serving
@@ -61,6 +61,12 @@ MIX = (
 def mark(space: str) -> str:
     """A word that stands in every text of a space and of no other."""
     return f"mark{space}mark"
+
+
+def summary(spent: list[float]) -> dict[str, float]:
+    ordered = sorted(spent)
+    at = {f"p{share}": ordered[min(len(ordered) - 1, len(ordered) * share // 100)] for share in (50, 95, 99)}
+    return {name: round(value, 2) for name, value in {**at, "max": ordered[-1]}.items()}
 
 
 def fill(room: Runtime, notes: int, turns: int) -> None:

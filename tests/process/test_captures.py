@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from agent_raw_rag.models import Capture
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.store.journal import Journal
 from tests.dump import differences, dump
-from tests.memory.rooms import runtime
+from tests.memory.rooms import OWNER, runtime
 from tests.process.support import BIN, environment, run
 from tests.process.test_kill import lay_out
+from tests.process.watching import Home, end, wait_for
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.process
@@ -92,3 +94,15 @@ def test_the_first_captures_of_many_processes_make_one_store(tmp_path: Path) -> 
         printed, errors = worker.communicate(timeout=100)
         assert (len(printed.splitlines()), errors, worker.returncode) == (3, "", 0)
     assert sound(tmp_path).reader.connection.execute("SELECT count(*) FROM turns").fetchone()[0] == 24
+
+
+def test_the_daemon_makes_vectors_of_what_others_capture_in_any_space(tmp_path: Path) -> None:
+    home = Home.of(tmp_path, logs=False)
+    with home.watching("--interval", "1") as daemon:
+        root = Runtime.load(None, home.variables)
+        for space in ("default", "proj"):
+            root.in_space(space).memory.raw.capture(Capture(f"tea for {space}", "tester"), OWNER)
+        for space in ("default", "proj"):
+            room = root.in_space(space)
+            wait_for(lambda room=room: room.spaces.backlog() == 0, f"vectors of {space}")  # type: ignore[misc]
+        assert end(daemon) == 0

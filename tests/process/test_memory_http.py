@@ -349,14 +349,14 @@ def test_without_a_daemon_the_server_makes_words_and_vectors_and_sweeps(tmp_path
     home = home_in(tmp_path)
     (home.store / "config.toml").write_text('[encoder]\nname = "hashing"\ndim = 32\n', encoding="utf-8")
     secret = home.token("laptop")
-    told = {"content": "Remember: the release window is Tuesday.", "source": "tests", "role": "user"}
+    told = "Remember: the release window is Tuesday."
+    home.command("capture", told, "--source", "tests", "--role", "user", "--space", "proj")
+    room = Runtime.load(None, home.environment).in_space("proj")
+    assert room.spaces.items() == []
     with serving(home) as served:
-        served.answer("memory_capture", told, secret, "proj")
-        room = Runtime.load(None, home.environment).in_space("proj")
-        eventually(lambda: bool(room.spaces.items()) and room.spaces.backlog() == 0)
+        eventually(lambda: recall(served, secret, "release window")["count"] == 1, 60)
+        eventually(lambda: bool(room.spaces.items()) and room.spaces.backlog() == 0, 60)
         assert served.end() == 0
-    with serving(home) as again:
-        eventually(lambda: recall(again, secret, "release window")["count"] == 1)
 
 
 def sample_home(folder: Path) -> dict[str, str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ from mcp import Client
 
 from tests.ingest.claude_log import folder, line, lines
 from tests.process.memory_client import call, command, new_home, over_stdio, refused
-from tests.process.processes import INGEST, run
+from tests.process.processes import INGEST, RAW_RAG, environment_of, run
 
 pytestmark = pytest.mark.process
 HASHING = '[encoder]\nname = "hashing"\n[reranker]\nname = "none"\n'
@@ -21,8 +24,6 @@ KEY = "sk-ant-api03-" + "".join("Ab3dE6gH9"[n % 9] for n in range(93)) + "-AAAAA
 def ingest(environment: dict[str, str], *words: str) -> dict[str, Any]:
     done = run(INGEST, environment, *words, "--json")
     assert done.returncode == 0, (done.stdout, done.stderr)
-    import json
-
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
@@ -115,7 +116,8 @@ def test_a_door_stands_beside_the_agents_in_status_and_search(tmp_path: Path) ->
     over_stdio(environment, find)
     shown = command(environment, "show", "mcp:ext:tester")
     assert [one["text"] for one in shown["turns"]] == ["The release window is Tuesday."]
-    assert command(environment, "resume", "mcp:ext:tester", expect=1)["error"]["code"] == "not_found"
+    resumed = run(RAW_RAG, environment, "resume", "mcp:ext:tester")
+    assert resumed.returncode == 1 and "No command reopens" in resumed.stderr
 
 
 @pytest.mark.line("A7")
@@ -194,8 +196,13 @@ def test_the_commands_say_what_the_tools_say(tmp_path: Path) -> None:
 
 def test_standard_input_is_captured_whole(tmp_path: Path) -> None:
     environment = new_home(tmp_path)
-    told = command(environment, "capture", "-", "--source", "tester", expect=2)
-    assert told["error"]["code"] == "bad_argument"  # there is nothing on it here
+    said = "first line\n\n  second line, 使用者\n"
+    done = subprocess.run(
+        [sys.executable, "-c", RAW_RAG, "capture", "-", "--source", "tester", "--json"], input=said, text=True,
+        encoding="utf-8", env=environment_of(environment), capture_output=True, timeout=110, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["recorded"]
+    assert rows(environment, "SELECT text FROM turns") == [(said.rstrip(),)]
 
 
 def test_each_space_has_events_of_its_own_and_is_embedded_by_an_ingest(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from agent_raw_rag.encode.half import no_vector, to_half
 from agent_raw_rag.errors import ModelError, TextRefusedError
 from agent_raw_rag.ingest.feed_vectors import cached_up_to, feed_cache
 from agent_raw_rag.store.connection import Connection, transaction
+from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.vectors import Missing, Vectors
 
 SLICE = 64
@@ -83,7 +84,8 @@ class _Work:
     def encode(self, after: int, missing: int, on_progress: Callable[[int, int], None]) -> str | None:
         """All slices behind chunk ``after``; why it ended early, if it did."""
         done = slices = 0
-        while batch := self.vectors.backlog(after, SLICE):
+        last = Reader(self.connection).last_chunk()  # what others capture meanwhile waits: they may never pause
+        while after < last and (batch := self.vectors.backlog(after, SLICE)):
             began = time.monotonic()
             try:
                 self._slice(batch)

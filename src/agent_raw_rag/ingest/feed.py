@@ -26,6 +26,7 @@ def feed_lexical(reader: Reader, home: str, least: int = 1) -> int:
 
 
 def _feed(reader: Reader, index: LexicalIndex) -> int:
+    last = reader.last_chunk()  # what others capture from now on waits for the next time: they may never pause
     dropped = reader.dropped_after(index.dropped)
     stamp = dropped[-1][0] if dropped else index.dropped
     added = 0
@@ -37,3 +38,5 @@ def _feed(reader: Reader, index: LexicalIndex) -> int:
         index.remove(chunk_id for _, chunk_id in dropped)
         index.commit(docs[-1].chunk_id if docs else index.high_water, stamp)
         added, dropped = added + len(docs), []
+        if index.high_water >= last:
+            return added

@@ -60,9 +60,10 @@ class LexicalIndex:
         return cls(None, State(""), memory_build(), writable=True)
 
     def _attach(self, state: State, index: Any) -> None:
-        self._state = state
+        # What it says of itself comes last: another thread must never believe that it holds what it does not hold yet.
         self._index = index
         self._searcher = index.searcher() if index else None
+        self._state = state
         self._highest = max(chunk_ids(self._searcher, 1), default=0) if self._writable else 0
 
     @property
