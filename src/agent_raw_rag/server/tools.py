@@ -43,7 +43,8 @@ Words = Annotated[str | None, BeforeValidator(absent), WithJsonSchema({"type": "
 Number = Annotated[int | None, BeforeValidator(absent), WithJsonSchema({"type": "integer"})]
 
 Project = Annotated[Words, Field(description='Folder of the project. Default: the current one. "*": all')]
-Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_IN)}; mcp, http: what was captured")]
+Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_IN)}")]
+AgentOrDoor = Annotated[Words, Field(description=f"{', '.join(BUILT_IN)}; mcp, http: captured")]
 After = Annotated[Words, Field(description="2026-11-30, an instant, yesterday, 7d, last week")]
 Before = Annotated[Words, Field(description="Likewise; inclusive")]
 Branch = Annotated[Words, Field(description="Git branch")]
@@ -68,7 +69,7 @@ class Tools:
 
     def raw_rag_search(
         self, query: Annotated[str, Field(description="What you want to know, in plain words")], context: Context,
-        project_path: Project = None, agent: Agent = None, after_date: After = None, before_date: Before = None,
+        project_path: Project = None, agent: AgentOrDoor = None, after_date: After = None, before_date: Before = None,
         branch: Branch = None, role: Role = None, session: Session = None, top_k: TopK = None, max_tokens: Budget = None,
     ) -> Annotated[CallToolResult, wire.Found]:  # fmt: skip
         """Find what was said and done in past coding-agent sessions on this machine: exact turns, oldest first.
@@ -88,7 +89,7 @@ class Tools:
         )  # fmt: skip
 
     def raw_rag_recent(
-        self, context: Context, project_path: Project = None, limit_turns: Limit = None, agent: Agent = None,
+        self, context: Context, project_path: Project = None, limit_turns: Limit = None, agent: AgentOrDoor = None,
         max_tokens: Budget = None,
     ) -> Annotated[CallToolResult, wire.Turns]:  # fmt: skip
         """The last turns of a project, across all agents, oldest first: what was going on here."""
