@@ -8,7 +8,17 @@ from pathlib import Path
 from tests.cli.commands import Environment, run, run_ingest
 from tests.samples import sample_environment
 
-COUNTS = {"sources", "sessions", "turns", "chunks", "new_sessions", "new_turns", "skipped_records", "unknown_records"}
+COUNTS = {
+    "sources",
+    "sessions",
+    "turns",
+    "chunks",
+    "new_sessions",
+    "new_turns",
+    "skipped_records",
+    "unknown_records",
+    "new_unknown_records",
+}
 AGENTS = {"claude", "codex", "opencode", "omp", "antigravity"}
 
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from agent_raw_rag.models import Millis
 
+UnknownTypes = dict[str, dict[tuple[str, str], int]]
+"""Agent -> (version, type) -> records."""
+
 
 @dataclass
 class AgentTotals:
@@ -97,9 +100,9 @@ def ahead_of(connection: sqlite3.Connection, now: Millis) -> tuple[int, Millis |
     return int(turns), last, read
 
 
-def unknown_types(connection: sqlite3.Connection) -> dict[str, dict[tuple[str, str], int]]:
+def unknown_types(connection: sqlite3.Connection) -> UnknownTypes:
     """Agent -> (version, type) of records of unknown types -> how many were passed over."""
-    found: dict[str, dict[tuple[str, str], int]] = {}
+    found: UnknownTypes = {}
     for agent, tally in connection.execute("SELECT agent, tally FROM sources WHERE tally <> '{}'"):
         for name, count in json.loads(tally).items():
             kind, version, what = name.split("|", 2)

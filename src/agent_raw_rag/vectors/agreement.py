@@ -95,6 +95,6 @@ def _near(found: NDArray[Any], wanted: NDArray[Any], share: float) -> NDArray[np
     if found.tobytes() == wanted.tobytes():
         return np.ones(len(wanted), bool)
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol=share, atol=LEAST)
-    same: NDArray[np.bool_] = near.reshape(len(wanted), -1).all(axis=1)
+        near = np.asarray(np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol=share, atol=LEAST))
+    same: NDArray[np.bool_] = np.all(near.reshape(len(wanted), -1), axis=1)
     return same

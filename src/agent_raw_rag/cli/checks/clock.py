@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
 
 from agent_raw_rag.cli.checks.finding import Finding, Subject, pasted
 
@@ -26,6 +25,8 @@ def zone(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo
+
     try:
         return ZoneInfo(name) is not None
     except (OSError, ValueError):  # ZoneInfoNotFoundError is a KeyError

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
 from agent_raw_rag.cli.checks.finding import Finding, Subject, pasted
 from agent_raw_rag.cli.checks.sources import moment
 from agent_raw_rag.errors import ServiceError
 from agent_raw_rag.runtime import heartbeat
-from agent_raw_rag.runtime.heartbeat import DaemonState, Heartbeat
-from agent_raw_rag.service.base import ServiceState
+
+if TYPE_CHECKING:
+    from agent_raw_rag.runtime.heartbeat import DaemonState, Heartbeat
+    from agent_raw_rag.service.base import ServiceState
 
 SILENT_SECONDS = 600.0
 """An idle daemon writes its heartbeat every minute; a busy one, between two batches."""
