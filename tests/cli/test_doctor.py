@@ -88,7 +88,10 @@ def filled(tmp_path: Path) -> Environment:
     with log.open("a", encoding="utf-8") as stream:
         for number in range(400):
             said = {**template, "type": "user", "uuid": f"u{number}", "timestamp": "2026-09-22T13:50:00.000Z"}
-            said["message"] = {"role": "user", "content": f"Case {number}: " + " ".join(f"w{number}x{n}" for n in range(60))}
+            said["message"] = {
+                "role": "user",
+                "content": f"Case {number}: " + " ".join(f"w{number}x{n}" for n in range(60)),
+            }
             stream.write(json.dumps(said) + "\n")
     assert run_ingest(environment, "-q").exit_code == 0
     return environment
@@ -324,7 +327,9 @@ def test_fix_mends_it_says_so_and_a_second_time_finds_nothing(
     assert "w7x7" in run(filled, "search", "w7x7", "--project", "*").stdout
 
 
-@pytest.mark.parametrize("spoil", [_garbage, _damage, _empty_store, _store_is_a_folder, _no_home, _home_is_a_file], ids=_name)
+@pytest.mark.parametrize(
+    "spoil", [_garbage, _damage, _empty_store, _store_is_a_folder, _no_home, _home_is_a_file], ids=_name
+)
 def test_the_remedy_of_a_lost_store_works_as_it_is_pasted(
     filled: Environment, spoil: Callable[[Environment], None]
 ) -> None:

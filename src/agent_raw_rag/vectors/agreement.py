@@ -16,10 +16,9 @@ from agent_raw_rag.vectors.layout import BLOCK_ROWS, GONE, Columns, VectorRow, c
 from agent_raw_rag.vectors.mapping import Mapping, Places
 
 EXACT = ("chunk", "session", "start", "end", "roles")
-NEAR = {"scale": 1e-3, "length": 1e-3, "slack": 2e-2, "vector": 2e-3}
-"""Share of the value by which numbers may differ: another machine sums in another order, and rounds the last bit otherwise."""
-LEAST = 1e-4
-"""The same as an absolute number, for values near zero."""
+NEAR = {"scale": (2e-3, 1e-5), "length": (2e-2, 1e-3), "slack": (5e-2, 2e-3), "vector": (2e-3, 1e-4)}
+"""By what share of the value, and what number beside it, a row may differ: another machine sums in another order, and rounds the
+last bit otherwise. What was garbled differs by far more."""
 CODE_STEPS = 1
 
 Expected = Iterable[tuple[Sequence[VectorRow], NDArray[Any]]]
@@ -84,17 +83,17 @@ def _same(found: Columns, wanted: Columns) -> NDArray[np.bool_]:
         return same
     for name in EXACT:
         same &= found[name] == wanted[name]
-    for name, share in NEAR.items():
-        same &= _near(found[name], wanted[name], share)
+    for name, (share, least) in NEAR.items():
+        same &= _near(found[name], wanted[name], share, least)
     steps = np.abs(found["code"].astype(np.int16) - wanted["code"])
     same &= steps.max(axis=1, initial=0) <= CODE_STEPS
     return same
 
 
-def _near(found: NDArray[Any], wanted: NDArray[Any], share: float) -> NDArray[np.bool_]:
+def _near(found: NDArray[Any], wanted: NDArray[Any], share: float, least: float) -> NDArray[np.bool_]:
     if found.tobytes() == wanted.tobytes():
         return np.ones(len(wanted), bool)
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.asarray(np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol=share, atol=LEAST))
+        near = np.asarray(np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol=share, atol=least))
     same: NDArray[np.bool_] = np.all(near.reshape(len(wanted), -1), axis=1)
     return same
