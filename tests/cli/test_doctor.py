@@ -86,7 +86,7 @@ def filled(tmp_path: Path) -> Environment:
     log = next(Path(environment["HOME"]).glob(".claude/projects/*/7c1e*.jsonl"))
     template = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
     with log.open("a", encoding="utf-8") as stream:
-        for number in range(400):
+        for number in range(90):
             said = {**template, "type": "user", "uuid": f"u{number}", "timestamp": "2026-09-22T13:50:00.000Z"}
             said["message"] = {
                 "role": "user",
@@ -170,8 +170,16 @@ def _cache(environment: Environment) -> Path:
     return next(home(environment).glob("vectors/*.cache"))
 
 
+def _replaced(path: Path, content: bytes | bytearray) -> None:
+    """Another file in its place: this process may have the old one mapped, and would die of its end."""
+    draft = path.with_name("draft")
+    draft.write_bytes(content)
+    draft.chmod(0o600)
+    draft.replace(path)
+
+
 def _cut_cache(environment: Environment) -> None:
-    os.truncate(_cache(environment), 9000)
+    _replaced(_cache(environment), _cache(environment).read_bytes()[:9000])
 
 
 def _no_cache(environment: Environment) -> None:
@@ -204,7 +212,7 @@ def _garbled(suffix: str) -> Callable[[Environment], None]:
         content = bytearray(path.read_bytes())
         middle = len(content) // 2
         content[middle : middle + 20] = b"\xa5" * len(content[middle : middle + 20])
-        path.write_bytes(content)
+        _replaced(path, content)
 
     return garble
 

@@ -14,18 +14,14 @@ __all__ = ["LEVELS", "Finding", "Subject", "examine", "mended"]
 def examine(subject: Subject) -> list[Finding]:
     """All checks, those first that others build on."""
     found = [*_surroundings(subject)]
-    opened, status = store.opened(subject)
-    found += opened
-    subject = replace(subject, status=status)
-    if status is not None:
-        found += guarded("store", lambda: store.soundness(subject))
-        found += guarded("words", lambda: derived.words(subject))
-        found += guarded("vectors", lambda: derived.vectors(subject))
-        found += guarded("clock", lambda: clock.times(subject))
+    folder = guarded("home", lambda: home.folder(subject))
+    found += folder
+    if not any(one.level == "error" for one in folder):  # else all of it would complain of the same
+        opened, status = store.opened(subject)
+        subject = replace(subject, status=status)
+        found += [*_home(subject), *opened, *_store(subject)]
     found += guarded("model", lambda: models.encoder(subject))
     found += guarded("reranker", lambda: models.reranker(subject))
-    found += guarded("daemon", lambda: daemon.daemon(subject))
-    found += guarded("service", lambda: daemon.service(subject))
     found += guarded("sources", lambda: sources.every(subject))
     found += guarded("connected", lambda: agents.connected(subject))
     return found
@@ -34,8 +30,20 @@ def examine(subject: Subject) -> list[Finding]:
 def _surroundings(subject: Subject) -> Iterator[Finding]:
     yield Finding("ok", "configuration", subject.runtime.settings.file or "no file, all by default")
     yield from guarded("SQLite", store.features)
-    yield from guarded("home", lambda: home.folder(subject))
+    yield from guarded("disk", lambda: disk.disk(subject))
+    yield from guarded("time zone", lambda: clock.zone(subject))
+
+
+def _home(subject: Subject) -> Iterator[Finding]:
     yield from guarded("permissions", lambda: home.permissions(subject))
     yield from guarded("socket", lambda: home.leftovers(subject))
-    yield from guarded("disk", lambda: disk.disk(subject))
-    yield from guarded("clock", lambda: clock.zone(subject))
+    yield from guarded("daemon", lambda: daemon.daemon(subject))
+    yield from guarded("service", lambda: daemon.service(subject))
+
+
+def _store(subject: Subject) -> Iterator[Finding]:
+    if subject.status is not None:
+        yield from guarded("store", lambda: store.soundness(subject))
+        yield from guarded("words", lambda: derived.words(subject))
+        yield from guarded("vectors", lambda: derived.vectors(subject))
+        yield from guarded("clock", lambda: clock.times(subject))

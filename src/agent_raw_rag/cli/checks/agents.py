@@ -44,7 +44,7 @@ def _wired(subject: Subject, one: Wired) -> Iterator[Finding]:
     if one.error:
         remedy = f"Correct the file; then {pasted('raw-rag', 'connect', '--status')}. It is left as it is until then."
         yield Finding(
-            "error", check, f"{one.title}, {one.scope}: its configuration does not parse: {one.error}", remedy
+            "error", check, f"{one.title}, {one.scope}: its configuration cannot be used: {one.error}", remedy
         )
     elif one.file is not None and not one.answers:
         text = f"{one.title}, {one.scope}: {one.server} ({render.short_path(one.file)})"

@@ -52,7 +52,20 @@ class Subject:
     now: float
     """Seconds since 1970."""
     status: StatusReport | None = None
-    """None: the store cannot be read."""
+    """None: there is no store, or it cannot be read."""
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether there is a store, and nobody can tell what is in it."""
+        if self.status is not None:
+            return False
+        try:
+            os.lstat(self.runtime.settings.store_path())
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:  # its folder is closed
+            return True
+        return True
 
     def command(self, *words: str) -> str:
         """A command of ours, for the same configuration, ready to be pasted."""

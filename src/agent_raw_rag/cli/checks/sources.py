@@ -43,7 +43,7 @@ def _agent(subject: Subject, adapter: Adapter, roots: tuple[Root, ...]) -> Itera
         yield from _lag(subject, adapter, on_disk)
         yield from _passed_over(subject, adapter.agent, stored)
     yield from _future(subject, adapter, on_disk)
-    if adapter.retention is not None:
+    if adapter.retention is not None and not subject.is_blind:
         for folder in (root.path for root in roots if os.path.isdir(root.path)):
             yield retention.kept(subject, adapter, adapter.retention, folder, on_disk)
 
@@ -53,6 +53,9 @@ def _found(
 ) -> Finding:
     name, title = adapter.agent, adapter.title
     looked_in = ", ".join(root.path for root in roots)
+    if subject.is_blind:
+        text = f"{title}: {render.count(on_disk.sources, 'log')}; what of it is stored cannot be told"
+        return Finding("ok", name, text)
     if stored is None and on_disk.sources:
         text = f"{title}: nothing is stored of its {render.count(on_disk.sources, 'log')}"
         return Finding("warn", name, text, f"{subject.command('raw-rag-ingest', '--agent', name)} reads them.")

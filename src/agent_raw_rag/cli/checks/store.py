@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,11 @@ from agent_raw_rag.cli.checks.finding import Finding, Subject, pasted
 from agent_raw_rag.runtime import expected
 
 if TYPE_CHECKING:
+    from agent_raw_rag.errors import RawRagError
     from agent_raw_rag.search.status import StatusReport
+
+_DAMAGED = re.compile("malformed|not a database")
+"""What SQLite says of a file that it cannot make sense of."""
 
 
 def features() -> Iterator[Finding]:
@@ -37,8 +42,7 @@ def opened(subject: Subject) -> tuple[list[Finding], StatusReport | None]:
         known = expected(error)
         if known is None:
             raise
-        hint = known.hint if "raw-rag-ingest" in known.hint and "Move" not in known.hint else ""
-        return [Finding("error", "store", known.message, hint or _anew(subject))], None
+        return [Finding("error", "store", known.message, _way_out(subject, known))], None
 
 
 def soundness(subject: Subject) -> Iterator[Finding]:
@@ -55,6 +59,20 @@ def soundness(subject: Subject) -> Iterator[Finding]:
         text = f"the store's journal mode is {mode} and not wal: readers wait for writers"
         remedy = f"{subject.command('raw-rag-ingest')} sets it; if it does not, the file system cannot do it."
         yield Finding("warn", "journal", text, remedy)
+
+
+def _way_out(subject: Subject, error: RawRagError) -> str:
+    """To move a store away may lose what no log holds any more: that is advised only where it cannot be read by anybody."""
+    from agent_raw_rag.store.connection import MOVE_AWAY
+
+    path = subject.runtime.settings.store_path()
+    if error.hint == MOVE_AWAY or _DAMAGED.search(error.message):
+        return _anew(subject)
+    if "raw-rag-ingest" in error.hint:
+        return f"{subject.command('raw-rag-ingest')} makes it, or brings it up."
+    if "newer version" in error.message:
+        return f"{pasted('uv', 'tool', 'upgrade', 'agent-raw-rag-mcp')}, or use the program that made it."
+    return f"{pasted('ls', '-l', path)} shows whose it is; if it is yours, {pasted('chmod', 'u+rw', path)} opens it to you."
 
 
 def _anew(subject: Subject) -> str:
