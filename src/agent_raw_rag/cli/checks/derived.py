@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_raw_rag.cli.checks.finding import Finding, Subject
+from agent_raw_rag.runtime import heartbeat
 
 if TYPE_CHECKING:
     from agent_raw_rag.store.spaces import SpaceRow
@@ -43,6 +44,9 @@ def vectors(subject: Subject) -> Iterator[Finding]:
         yield Finding("ok", "vectors", "no encoder is set: search goes by words")
     elif status.backlog:
         text = f"{status.backlog} of {status.embedded + status.backlog} chunks have no vector yet ({status.encoder})"
+        daemon = heartbeat.state(subject.runtime.home)
+        if daemon.running and daemon.heartbeat and daemon.heartbeat.vectors_wait:
+            text += f"; the daemon waits with them: {daemon.heartbeat.vectors_wait}"
         yield Finding("warn", "vectors", text, f"{subject.command('raw-rag-ingest')} makes them.")
     else:
         yield Finding("ok", "vectors", f"all {status.embedded} chunks have one ({status.encoder})")
