@@ -64,7 +64,7 @@ def connect(
     if agents and every:
         raise UsageError("Name agents or give --all, not both.")
     runtime = options.load(config)
-    machine = _machine(runtime.environment)
+    machine = machine_of(runtime.environment)
     if status:
         _status(chosen(agents or wirings()), machine, json)
         return
@@ -141,11 +141,19 @@ def _show_wired(one: Wired) -> None:
         render.line(f"{one.name}: {'not connected' if one.here else 'not used here'}", "dim")
 
 
-def _machine(environment: Mapping[str, str]) -> Machine:
+def machine_of(environment: Mapping[str, str]) -> Machine:
+    """Where the agents' files are looked for: in this home, and in the project of the current folder."""
     from agent_raw_rag.connect.plan import Machine, project_root
 
     home = environment.get("HOME") or os.path.expanduser("~")
-    return Machine(environment, home, project_root(os.getcwd()))
+    return Machine(environment, home, project_root(_here(home)))
+
+
+def _here(home: str) -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted under us
+        return home
 
 
 def _commands(environment: Mapping[str, str], config: str | None) -> tuple[Commands, list[str]]:

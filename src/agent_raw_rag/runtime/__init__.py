@@ -23,6 +23,7 @@ from agent_raw_rag.runtime.models import Models
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
 from agent_raw_rag.runtime.sharing import Sharing
 from agent_raw_rag.runtime.spaces import VectorSpaces
+from agent_raw_rag.runtime.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -301,10 +302,10 @@ class Runtime:
             self.zone,
         )  # fmt: skip
 
-    def check_store(self) -> list[str]:
-        """What SQLite finds wrong with the store's file; empty: nothing. Reads all of it."""
-        rows = self.reader.connection.execute("PRAGMA quick_check").fetchall()
-        return [] if [row[0] for row in rows] == ["ok"] else [str(row[0]) for row in rows]
+    @property
+    def upkeep(self) -> Upkeep:
+        """Looking after the store."""
+        return Upkeep(self.home, self.settings.store_path(), lambda: self.reader)
 
     @property
     def browser(self) -> Browser:

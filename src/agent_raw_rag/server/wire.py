@@ -111,6 +111,7 @@ class Status(TypedDict):
     filling: list[dict[str, Any]]
     agents: dict[str, dict[str, Any]]
     problems: list[str]
+    daemon: dict[str, Any]
 
 
 def found(result: SearchResult, project: str) -> dict[str, Any]:

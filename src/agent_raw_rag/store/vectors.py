@@ -90,6 +90,15 @@ class Vectors:
         )
         return (Placed(*row) for row in rows)
 
+    def count_placed(self, after: int, before: int | None) -> int:
+        """How many rows ``placed`` gives."""
+        found = self.connection.execute(
+            """SELECT count(*) FROM chunks c CROSS JOIN vectors v ON v.space = ? AND v.hash = c.hash
+               WHERE c.id > ? AND c.id < ?""",
+            (self.space, after, before if before is not None else 1 << 62),
+        )
+        return int(found.fetchone()[0])
+
 
 def forget_unused(connection: sqlite3.Connection) -> int:
     """Delete the vectors, of all spaces, of texts that no chunk holds any more. The caller holds the transaction."""

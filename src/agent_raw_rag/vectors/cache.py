@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent_raw_rag.errors import StoreError
+from agent_raw_rag.vectors.agreement import Agreement, Expected, compare
 from agent_raw_rag.vectors.layout import (
     DATA_START,
     GONE,
@@ -123,6 +124,14 @@ class VectorCache:
             StoreError: the file was cut short.
         """
         return search(self._rows, Query.of(query), limit, where)
+
+    def compare(self, expected: Expected) -> Agreement:
+        """All live rows against (facts, vectors [n, dim]) in ascending order of chunk id.
+
+        Raises:
+            StoreError: the file was cut short.
+        """
+        return compare(self._rows, expected)
 
     # ------------------------------------------------------------ writing
 

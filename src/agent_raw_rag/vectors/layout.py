@@ -149,7 +149,9 @@ def pieces(made: Columns, first: int, dim: int) -> list[tuple[int, bytes]]:
     """(place in the file, bytes) of columns whose rows begin at row ``first``."""
     fields: Mapping[str, Any] = block_type(dim).fields or {}
     count = len(made["chunk"])
-    found = []
+    found: list[tuple[int, bytes]] = []
+    if not count:
+        return found
     for start in range(first - first % BLOCK_ROWS, first + count, BLOCK_ROWS):
         low, high = max(start, first), min(start + BLOCK_ROWS, first + count)
         for name, column in made.items():
