@@ -54,6 +54,8 @@ def read(path: str) -> Content:
     """
     real = os.path.realpath(path)
     try:
+        if not stat.S_ISREG(os.stat(real).st_mode):  # a pipe would be waited for, and a device replaced
+            raise WiringError(f"{path} is no plain file.", hint="Nothing was changed.")
         with open(real, "rb") as stream:
             data = stream.read()
             return Content(real, data, _stamp(os.fstat(stream.fileno())))
@@ -63,20 +65,35 @@ def read(path: str) -> Content:
         raise WiringError(f"{path} cannot be read: {error.strerror}.", hint="Check its owner and mode.") from error
 
 
-def replace(old: Content, data: bytes) -> list[str]:
-    """Put new bytes in the place of a file that was read, with its mode. Returns the folders that were made for it.
+def replace(old: Content, data: bytes) -> None:
+    """Put new bytes in the place of a file that was read, with its mode and owner. Its folder must be there.
 
     Raises:
         WiringError: it is read-only, was changed meanwhile, or cannot be written.
     """
     _check_writable(old)
     try:
-        made = _folders(os.path.dirname(old.path))
-        mode = stat.S_IMODE(os.stat(old.path).st_mode) if old.data is not None else 0o600
-        _swap(old.path, data, mode)
+        _swap(old, data)
     except OSError as error:
         raise WiringError(f"{old.path} cannot be written: {error.strerror}.", hint="Nothing was changed.") from error
-    return made
+
+
+def make_folders(old: Content) -> list[str]:
+    """Make the folders that a file needs. Returns those that were missing, the outermost first.
+
+    Raises:
+        WiringError: one cannot be made.
+    """
+    folder, missing = os.path.dirname(old.path), []
+    while folder and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    try:
+        for one in reversed(missing):
+            Path(one).mkdir()
+    except OSError as error:
+        raise WiringError(f"{old.path} cannot be written: {error.strerror}.", hint="Nothing was changed.") from error
+    return missing[::-1]
 
 
 def remove(old: Content, folders: list[str]) -> list[str]:
@@ -87,6 +104,11 @@ def remove(old: Content, folders: list[str]) -> list[str]:
     """
     _check_writable(old)
     discard(old.path)
+    return remove_folders(folders)
+
+
+def remove_folders(folders: list[str]) -> list[str]:
+    """Delete folders that were made for a file, as far as they are empty. Returns those that are not."""
     left = list(folders)
     while left:
         try:
@@ -157,26 +179,29 @@ def _check_writable(old: Content) -> None:
         raise WiringError(f"{old.path} is read-only.", hint=f"chmod u+w {old.path}, or add the entry by hand.")
 
 
-def _folders(folder: str) -> list[str]:
-    """Make a folder and those above it; the outermost first."""
-    missing: list[str] = []
-    while folder and not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for one in reversed(missing):
-        Path(one).mkdir()
-    return missing[::-1]
-
-
-def _swap(path: str, data: bytes, mode: int) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=".raw-rag-", dir=os.path.dirname(path))
+def _swap(old: Content, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=".raw-rag-", dir=os.path.dirname(old.path))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(mode)
-        os.replace(temporary, path)
+        if old.data is not None:
+            _make_alike(temporary, old.path)
+        _check_writable(old)  # once more: agents write these files too, and reaching the disk took its time
+        os.replace(temporary, old.path)
     except BaseException:
         Path(temporary).unlink()
         raise
+
+
+def _make_alike(temporary: str, path: str) -> None:
+    """The mode, the owner and, as far as we may, the group of the file that is replaced."""
+    made, facts = os.stat(temporary), os.stat(path)
+    if (made.st_uid, made.st_gid) != (facts.st_uid, facts.st_gid) and hasattr(os, "chown"):
+        try:
+            os.chown(temporary, facts.st_uid, facts.st_gid)
+        except PermissionError as error:
+            if made.st_uid != facts.st_uid:
+                raise WiringError(f"{path} belongs to another user.", hint="Nothing was changed.") from error
+    Path(temporary).chmod(stat.S_IMODE(facts.st_mode))
