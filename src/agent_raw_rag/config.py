@@ -257,7 +257,7 @@ def load(path: str | None, environment: Mapping[str, str], agents: Callable[[], 
     Raises:
         ConfigError: what is wrong, in which file, at which key, and the nearest valid one.
     """
-    home = os.path.abspath(os.path.expanduser(environment.get(HOME_VARIABLE) or "~/.agent-raw-rag"))
+    home = _home(environment.get(HOME_VARIABLE) or "~/.agent-raw-rag")
     asked = path or environment.get(CONFIG_VARIABLE)
     file = os.path.abspath(os.path.expanduser(asked)) if asked else os.path.join(home, "config.toml")
     values = _read(file) if asked or os.path.exists(file) else {}
@@ -273,6 +273,13 @@ def load(path: str | None, environment: Mapping[str, str], agents: Callable[[], 
         return Settings(**{**values, "home": home, "file": file if values or asked else None})
     except ValidationError as error:
         raise ConfigError(_explain(error, file)) from error
+
+
+def _home(named: str) -> str:
+    found = os.path.expanduser(named)
+    if found.startswith("~"):  # a folder of that name would be made wherever we are started
+        raise ConfigError(f"There is no home folder {named}.", hint=f"Set ${HOME_VARIABLE} to an absolute path.")
+    return os.path.abspath(found)
 
 
 def _read(file: str) -> dict[str, Any]:
