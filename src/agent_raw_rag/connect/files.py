@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import itertools
 import os
+import re
 import stat
+import sys
 import tempfile
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +17,8 @@ from pathlib import Path
 from agent_raw_rag.errors import WiringError
 
 _MARK = codecs.BOM_UTF8
+_DRAFT = ".raw-rag-"
+_DRAFTS = re.compile(re.escape(_DRAFT) + r"[a-z0-9_]{8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,28 +124,33 @@ def remove_folders(folders: list[str]) -> list[str]:
     return left
 
 
-def back_up(old: Content, now: datetime) -> str:
-    """A copy beside the file that only its owner can read. Never over an earlier one.
+def backup_place(old: Content, now: datetime) -> str:
+    """Where a copy of a file is to lie: beside it, and never in the place of an earlier one.
 
     Raises:
-        WiringError: it cannot be made, or the file itself could not be replaced afterwards.
+        WiringError: the file itself could not be replaced afterwards.
     """
-    assert old.data is not None
     _check_writable(old)
     stem = f"{old.path}.raw-rag-{now:%Y%m%d-%H%M%S}"
-    for number in range(1000):
-        path = f"{stem}{f'-{number}' if number else ''}.bak"
-        try:
-            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise WiringError(f"{path} cannot be made: {error.strerror}.", hint="Nothing was changed.") from error
+    places = (f"{stem}{f'-{number}' if number else ''}.bak" for number in itertools.count())
+    return next(path for path in places if not os.path.lexists(path))
+
+
+def back_up(old: Content, path: str) -> None:
+    """Make a copy of a file as it was read, which only its owner can read.
+
+    Raises:
+        WiringError: it cannot be made, or something is in its place.
+    """
+    assert old.data is not None
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
         with os.fdopen(handle, "wb") as stream:
             stream.write(old.data)
             os.fsync(stream.fileno())
-        return path
-    raise WiringError(f"There are a thousand backups of {old.path} of this second.")
+        _make_alike(path, old.path, 0o600)
+    except OSError as error:
+        raise WiringError(f"{path} cannot be made: {error.strerror}.", hint="Nothing was changed.") from error
 
 
 def discard(path: str) -> None:
@@ -180,28 +190,36 @@ def _check_writable(old: Content) -> None:
 
 
 def _swap(old: Content, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=".raw-rag-", dir=os.path.dirname(old.path))
+    _sweep(os.path.dirname(old.path))
+    handle, temporary = tempfile.mkstemp(prefix=_DRAFT, dir=os.path.dirname(old.path))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         if old.data is not None:
-            _make_alike(temporary, old.path)
+            _make_alike(temporary, old.path, stat.S_IMODE(os.stat(old.path).st_mode))
         _check_writable(old)  # once more: agents write these files too, and reaching the disk took its time
         os.replace(temporary, old.path)
     except BaseException:
-        Path(temporary).unlink()
+        Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def _make_alike(temporary: str, path: str) -> None:
-    """The mode, the owner and, as far as we may, the group of the file that is replaced."""
-    made, facts = os.stat(temporary), os.stat(path)
-    if (made.st_uid, made.st_gid) != (facts.st_uid, facts.st_gid) and hasattr(os, "chown"):
+def _sweep(folder: str) -> None:
+    """Remove what was left of us when we were killed. Whoever writes holds the lock, so nobody else's is in work."""
+    for name in os.listdir(folder):
+        if _DRAFTS.fullmatch(name):
+            Path(folder, name).unlink(missing_ok=True)
+
+
+def _make_alike(made: str, path: str, mode: int) -> None:
+    """Give a file of ours the owner and, as far as we may, the group of another, and a mode."""
+    mine, facts = os.stat(made), os.stat(path)
+    if sys.platform != "win32" and (mine.st_uid, mine.st_gid) != (facts.st_uid, facts.st_gid):
         try:
-            os.chown(temporary, facts.st_uid, facts.st_gid)
+            os.chown(made, facts.st_uid, facts.st_gid)
         except PermissionError as error:
-            if made.st_uid != facts.st_uid:
+            if mine.st_uid != facts.st_uid:
                 raise WiringError(f"{path} belongs to another user.", hint="Nothing was changed.") from error
-    Path(temporary).chmod(stat.S_IMODE(facts.st_mode))
+    Path(made).chmod(mode)

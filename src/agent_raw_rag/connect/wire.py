@@ -97,33 +97,44 @@ class Wirer:
             self.journal.put(old.path, replace(record, owners=[*record.owners, place.owner]))
 
     def _written(self, place: Place, old: Content, new: bytes) -> Record:
-        """Write the file. The journal knows of it first: whenever we are killed, undoing finds its way back."""
+        """Write the file. The journal knows of every step before it is made: whenever we are killed, the next run and undoing
+        find their way."""
         known = self.journal.get(old.path)
         record = self._record(place, old, new, known)
-        made = files.make_folders(old)
         fresh = record.backup if known is None or record.backup != known.backup else None
+        made = files.make_folders(old)
         try:
             self.journal.put(old.path, replace(record, folders=made or record.folders))
+            if fresh:
+                files.back_up(old, fresh)
             files.replace(old, new)
         except BaseException:
-            self.journal.put(old.path, known)
-            files.remove_folders(made)
             if fresh:
                 files.discard(fresh)
+            self.journal.put(old.path, known)
+            files.remove_folders(made)
             raise
         return replace(record, backup=fresh)
 
     def _record(self, place: Place, old: Content, new: bytes, known: Record | None) -> Record:
-        """What the journal is to say, with a backup of the file where it is not only ours."""
+        """What the journal is to say, with the place of a backup where the file is not only ours."""
         after, owners = files.digest(new), sorted({*(known.owners if known else []), place.owner})
         if known is not None and known.covers(old.data):
             return replace(known, after=after, was=files.digest(old.data or b""), owners=owners)
         if old.data is None:
-            return Record(None, after, None, owners=[place.owner])
+            return Record(None, after, None, known.folders if known else [], [place.owner])
         before, exact = files.digest(old.data), known is None or not _has(place, old)
-        again = known.backup if known and known.before == before and self._saved(known) is not None else None
-        backup = again or files.back_up(old, self.now())
+        backup = self._unused(known, before) or files.backup_place(old, self.now())
         return Record(before, after, backup, owners=[place.owner] if exact else owners, exact=exact)
+
+    def _unused(self, known: Record | None, before: str) -> str | None:
+        """The backup that was made for a change that was then not made, as we were killed; half a one is removed."""
+        if known is None or known.before != before or not known.backup:
+            return None
+        if self._saved(known) is None:
+            files.discard(known.backup)
+            return None
+        return known.backup
 
     def _kept(self, place: Place, old: Content, record: Record, others: list[str]) -> Outcome:
         if not self.dry_run and place.owner in record.owners:
@@ -151,10 +162,10 @@ class Wirer:
         else:
             files.replace(old, before)
             left = []
-        self.journal.put(old.path, None)
-        self.journal.bequeath(left)
         if record.backup:
             files.discard(record.backup)
+        self.journal.put(old.path, None)
+        self.journal.bequeath(left)
         return Outcome(place.name, place.part.kind, place.path, "restored")
 
     def _taken_out(self, place: Place, old: Content, record: Record | None, others: list[str]) -> Outcome:
@@ -164,7 +175,9 @@ class Wirer:
         if self.dry_run:
             diff = _diff(place.path, old, new)
             return Outcome(place.name, place.part.kind, place.path, "removed", diff=diff, note=note)
-        backup = None if ours else files.back_up(old, self.now())
+        backup = None if ours else files.backup_place(old, self.now())
+        if backup:
+            files.back_up(old, backup)
         if new or not place.part.whole:
             files.replace(old, new)
         else:
