@@ -13,7 +13,7 @@ from agent_raw_rag.runtime import heartbeat
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
-    from agent_raw_rag.runtime.heartbeat import AgentBeat, DaemonState
+    from agent_raw_rag.runtime.heartbeat import AgentBeat, DaemonState, Heartbeat
     from agent_raw_rag.service.job import Job
 
 FEW = 3
@@ -39,7 +39,7 @@ def install(config: str | None, interval: float, *, only_print: bool) -> None:
     for remark in service.install(job):
         render.aside(remark)
     render.line(f"Installed and started: {render.short_path(service.file)}")
-    for variable in sorted({runtime.settings.encoder.key_variable, runtime.settings.reranker.key_variable} - {""}):
+    for variable in _key_variables(runtime):
         render.aside(f"{variable} is not handed on, as it is a secret: the service must get it in another way.")
 
 
@@ -54,7 +54,11 @@ def _job(runtime: Runtime, config: str | None, interval: float) -> Job:
             " the service again."
         )
     moving = [name for row in adapters().values() for name in row.environment]
-    return job(program, config, interval, os.environ, moving)
+    return job(program, config, interval, os.environ, moving, _key_variables(runtime))
+
+
+def _key_variables(runtime: Runtime) -> list[str]:
+    return sorted({runtime.settings.encoder.key_variable, runtime.settings.reranker.key_variable} - {""})
 
 
 def uninstall() -> None:
@@ -90,8 +94,15 @@ def show_state(state: DaemonState) -> None:
     """A daemon for people: a line, and one for each thing that is not as it should be."""
     beat = state.heartbeat
     render.line(f"Daemon   {_running(state)}")
-    if not state.running or beat is None:
+    if beat is None:
         return
+    if state.running:
+        _show_progress(beat)
+    if beat.error and beat.error_at:
+        render.finding("warn", f"last error, {_clock(beat.error_at)}: {beat.error}", "")
+
+
+def _show_progress(beat: Heartbeat) -> None:
     if not beat.caught_up:
         render.line("         reading what there was before it started", "dim")
     for name, one in sorted(beat.agents.items()):
@@ -102,8 +113,6 @@ def show_state(state: DaemonState) -> None:
         render.line(f"         {render.count(beat.backlog, 'chunk')} without a vector{why}", "dim")
     for problem in filter(None, (beat.watching, beat.serving, beat.config_problem)):
         render.finding("warn", problem, "")
-    if beat.error and beat.error_at:
-        render.finding("warn", f"last error, {_clock(beat.error_at)}: {beat.error}", "")
 
 
 def _running(state: DaemonState) -> str:

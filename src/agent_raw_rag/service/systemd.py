@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 
@@ -117,9 +118,8 @@ class Systemd:
 def quoted(text: str, *, variables: bool = False) -> str:
     """A word as systemd reads it back: specifiers are no more than text, nor are variables where systemd fills them in (in
     the arguments of a command, not in the name of its program)."""
-    escaped = (
-        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t").replace("%", "%%")
-    )
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    escaped = re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", escaped)
     if variables:
         escaped = escaped.replace("$", "$$")
     return f'"{escaped}"'
