@@ -66,6 +66,13 @@ def test_systemd_finds_nothing_wrong_with_it(service: Systemd, tmp_path: Path, n
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_program_whose_path_systemd_refuses_is_started_by_a_shell(service: Systemd) -> None:
+    odd = Job("/home/o'brien/bin/raw-rag-ingest", ("--watch",))
+    assert """ExecStart="/bin/sh" "-c" "exec \\"$$0\\" \\"$$@\\"" "/home/o'brien/bin/raw-rag-ingest" "--watch"\n""" in (
+        service.render(odd)
+    )
+
+
 def test_installing_writes_the_unit_and_starts_it(service: Systemd, systemctl: Fake) -> None:
     service.install(JOB)
     assert Path(service.file).read_text(encoding="utf-8") == service.render(JOB)
