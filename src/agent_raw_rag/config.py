@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -273,6 +274,12 @@ def load(path: str | None, environment: Mapping[str, str], agents: Callable[[], 
         return Settings(**{**values, "home": home, "file": file if values or asked else None})
     except ValidationError as error:
         raise ConfigError(_explain(error, file)) from error
+
+
+def user_home(environment: Mapping[str, str]) -> str:
+    """The folder that agents call home. On Windows that is not ``HOME``, which only shells of other systems set there."""
+    variable = "USERPROFILE" if sys.platform == "win32" else "HOME"
+    return environment.get(variable) or os.path.expanduser("~")
 
 
 def _home(named: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ def _settings(runtime: Runtime) -> Finding:
 
 
 def _permissions(runtime: Runtime) -> Iterator[Finding]:
-    if not os.path.isdir(runtime.home) or os.name == "nt":
+    if not os.path.isdir(runtime.home) or sys.platform == "win32":
         return
     open_to_others = [
         path

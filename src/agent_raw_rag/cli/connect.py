@@ -160,10 +160,10 @@ def _show_wired(one: Wired) -> None:
 
 
 def _machine(environment: Mapping[str, str]) -> Machine:
+    from agent_raw_rag.config import user_home
     from agent_raw_rag.connect.plan import Machine, project_root
 
-    home = environment.get("HOME") or os.path.expanduser("~")
-    return Machine(environment, home, project_root(os.getcwd()))
+    return Machine(environment, user_home(environment), project_root(os.getcwd()))
 
 
 def _commands(environment: Mapping[str, str], config: str | None) -> tuple[Commands, list[str]]:

@@ -186,7 +186,7 @@ def _check_writable(old: Content) -> None:
     if old.stamp != _stamp(facts):
         raise WiringError(f"{old.path} was changed meanwhile.", hint="Nothing was changed; try again.")
     if not facts.st_mode & stat.S_IWUSR:
-        raise WiringError(f"{old.path} is read-only.", hint=f"chmod u+w {old.path}, or add the entry by hand.")
+        raise WiringError(f"{old.path} is read-only.", hint="Make it writable, or add the entry by hand.")
 
 
 def _swap(old: Content, data: bytes) -> None:

@@ -35,7 +35,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 
 def _answer_in_time(arguments: Sequence[str]) -> None:
-    deadline = time.monotonic() + limit(os.environ) - _age()
+    given = dict(word.partition("=")[::2] for word in arguments if word.startswith(f"{LIMIT_VARIABLE}="))
+    deadline = time.monotonic() + limit({**os.environ, **given}) - _age()
     guard = threading.Timer(max(deadline - time.monotonic(), 0.0), os._exit, (0,))
     guard.daemon = True
     guard.start()
@@ -68,7 +69,8 @@ def answer(
         ValueError: wrong arguments.
         sqlite3.Error: the store cannot be read in time.
     """
-    event, options = _options(arguments)
+    event, options, variables = _options(arguments)
+    environment = {**environment, **variables}
     if event == "pre-compact":
         _ingest(options, environment)
         return ""
@@ -94,19 +96,23 @@ def session_start(
     return recap(glimpses, own or None, source, os.urandom(4).hex())
 
 
-def _options(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The event, and the options by name. An option may stand before the event."""
+def _options(arguments: Sequence[str]) -> tuple[str, dict[str, str], dict[str, str]]:
+    """The event, the options by name, and variables to set. An option may stand before the event."""
     options: dict[str, str] = {}
+    variables: dict[str, str] = {}
     words: list[str] = []
     rest = iter(arguments)
     for word in rest:
         if word in ("--agent", "--config"):
             options[word] = next(rest, "")
+        elif word == "--set":  # not every shell of Windows takes variables before a command
+            name, _, value = next(rest, "").partition("=")
+            variables[name] = value
         else:
             words.append(word)
     if len(words) != 1 or words[0] not in EVENTS:
         raise ValueError(f"raw-rag hook: one of {', '.join(EVENTS)}, not {' '.join(words)!r}")
-    return words[0], options
+    return words[0], options, variables
 
 
 def _payload() -> dict[str, Any]:

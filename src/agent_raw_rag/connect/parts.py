@@ -154,7 +154,7 @@ class HookGroups:
         document = self._document(text)
         for event in self.hooks.events:
             group: dict[str, object] = {"matcher": event.matcher} if event.matcher else {}
-            line = f"{self.command.shown} {event.ours} --agent {self.agent}"
+            line = self.command.hook(event.ours, "--agent", self.agent)
             group["hooks"] = [{"type": "command", "command": line, "timeout": HOOK_SECONDS}]
             ours = [one for one in _groups(document.value, event.name) if _is_ours(one)]
             if ours != [group]:

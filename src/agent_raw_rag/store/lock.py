@@ -55,7 +55,7 @@ def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterato
         yield
         os.ftruncate(handle, 0)
     finally:
-        os.close(handle)
+        _release(handle)
 
 
 def is_held(home: str, which: str) -> bool:
@@ -67,7 +67,7 @@ def is_held(home: str, which: str) -> bool:
     try:
         return not _try_lock(handle)
     finally:
-        os.close(handle)
+        _release(handle)
 
 
 def _acquire(handle: int, which: str, wait_seconds: float) -> None:
@@ -102,6 +102,15 @@ if sys.platform == "win32":
         except OSError:
             return False
         return True
+
+    def _release(handle: int) -> None:
+        """Closing alone frees it, too, but the system says not when."""
+        os.lseek(handle, _PLACE, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+        except OSError:  # it was another's
+            pass
+        os.close(handle)
 else:
     import fcntl
 
@@ -111,3 +120,6 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def _release(handle: int) -> None:
+        os.close(handle)
