@@ -23,15 +23,12 @@ for name in names:
 print(len(names))
 """
 COMMANDS = "import sys; from agent_raw_rag.cli.{module} import main; main()"
-SERVED = """
-import json, sys, threading
-from agent_raw_rag.encode.daemon_address import find
+SERVE = "import sys; from agent_raw_rag.daemon.alone import main; sys.exit(main())"
+HEALTH = """
+import os
 from agent_raw_rag.encode.daemon_link import Link
-from agent_raw_rag.daemon.listening import listening
-from agent_raw_rag.runtime import Runtime
-from agent_raw_rag.daemon.serving import Serving
-import inspect
-print(inspect.signature(Serving.__init__))
+health = Link(os.environ["RAW_RAG_HOME"]).health()
+print(health.pid if health else None)
 """
 VECTORS = """
 import sys, threading
@@ -90,7 +87,7 @@ def command(environment: dict[str, str], *words: str, module: str = "app") -> st
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    made = sample_environment(tmp_path_factory.mktemp("windows"))
+    made = sample_environment(tmp_path_factory.mktemp("windows"), config="")
     return {**made, "USERPROFILE": made["HOME"]}
 
 
@@ -162,6 +159,19 @@ def test_a_hook_takes_its_variables_from_its_command_line(stored: dict[str, str]
     ]
     done = ran("from agent_raw_rag.cli.start import main; main()", without, *words, typed=given)
     assert "additionalContext" in done.stdout, done.stderr
+
+
+def test_the_daemon_serves_on_a_port_with_a_token(stored: dict[str, str]) -> None:
+    serving = subprocess.Popen(
+        [sys.executable, "-c", ENTER + SERVE], cwd=ROOT, env=environment_of(stored), stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert serving.stdout is not None
+        assert int(serving.stdout.readline().removeprefix("serving ")) > 0, "a port, no path"
+        assert ran(HEALTH, stored).stdout.strip() == str(serving.pid)
+    finally:
+        serving.terminate()
+        serving.communicate(timeout=60)
 
 
 def test_an_agent_is_answered(stored: dict[str, str]) -> None:

@@ -32,7 +32,7 @@ ABSENT: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (os, ("pread", "preadv", "pwrite", "pwritev", "getuid", "geteuid", "getgid", "fchmod", "fchown", "chown", "lchown",
           "getloadavg", "sysconf", "mkfifo", "killpg", "getpgid", "setsid", "nice", "statvfs", "posix_fadvise", "sendfile",
           "sched_getaffinity", "O_NOFOLLOW", "O_CLOEXEC", "O_DIRECTORY", "O_NONBLOCK", "O_SYNC", "O_DSYNC", "uname")),
-    (socket, ("AF_UNIX", "socketpair_unix")),
+    (socket, ("AF_UNIX",)),
     (signal, ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGKILL", "SIGALRM", "SIGCHLD", "SIGQUIT", "pthread_sigmask", "setitimer")),
     (time, ("clock_gettime", "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "tzset")),
 )  # fmt: skip
@@ -48,6 +48,7 @@ def enter() -> None:
             continue
     import fcntl
 
+    socket_family = socket.AF_UNIX  # asyncio needs a pair of some kind; there it is made of two ports
     sys.modules["msvcrt"] = _msvcrt(fcntl)
     for name in NO_MODULES:
         sys.modules[name] = None  # type: ignore[assignment]
@@ -55,6 +56,9 @@ def enter() -> None:
         for name in names:
             if hasattr(module, name):
                 delattr(module, name)
+    asyncio, pair, family = importlib.import_module("asyncio"), socket.socketpair, socket_family
+    socket.socketpair = lambda *_: pair(family)  # type: ignore[assignment]
+    asyncio.ProactorEventLoop = asyncio.SelectorEventLoop  # type: ignore[attr-defined]
     os.O_BINARY = 0  # type: ignore[attr-defined]
     os.environ.setdefault("USERPROFILE", os.environ.get("HOME", ""))
     os.environ.setdefault("PATHEXT", ".exe")
