@@ -41,6 +41,7 @@ NO_MODULES = ("fcntl", "resource", "pwd", "grp", "termios", "pty", "syslog")
 
 def enter() -> None:
     """Make this process such a one."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as the product does before it loads that library
     for name in OF_OTHERS:
         try:
             importlib.import_module(name)
