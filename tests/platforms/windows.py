@@ -23,7 +23,7 @@ OF_OTHERS = (
     "pathlib", "pydantic.mypy", "pydantic", "platform", "psutil", "random", "rich.console", "rich.table", "rich.traceback",
     "rich.markdown", "selectors", "secrets", "shutil", "simsimd", "sqlite3", "sqlite_utils", "ssl", "starlette.applications",
     "starlette.routing", "starlette.testclient", "Stemmer", "subprocess", "sysconfig", "tantivy", "tempfile", "tiktoken",
-    "tokenizers", "tomlkit", "typer", "typer.testing", "typer.rich_utils", "unittest.mock", "uuid", "uvicorn",
+    "tokenizers", "tomlkit", "typer", "typer.testing", "typer.rich_utils", "uuid", "uvicorn",
     "uvicorn.loops.asyncio", "uvicorn.protocols.http.h11_impl", "uvicorn.lifespan.off", "uvicorn.lifespan.on",
     "uvicorn.server", "watchdog.observers", "watchdog.events", "webbrowser", "zoneinfo", "zstandard", "mlx.core",
 )  # fmt: skip

@@ -75,6 +75,11 @@ def test_a_project_of_any_name_is_read_by_its_address(environment: Environment) 
         assert not any(f"of folder {other}." in shown for other in range(len(FOLDERS)) if other != number)
 
 
+def test_a_project_of_windows_is_found_by_its_name_in_wsl(environment: Environment) -> None:
+    shown = talked(environment, lambda client: read(client, "project:///mnt/c/Users/me/repo/recent"))
+    assert "Question 2 of folder 5." in shown
+
+
 def test_a_huge_session_is_bounded_and_says_what_is_left_out(environment: Environment) -> None:
     shown = talked(environment, lambda client: read(client, "session://omp:s-0"))
     assert "Question 2999 of folder 0." in shown and "Question 0 of folder 0." not in shown
