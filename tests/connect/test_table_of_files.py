@@ -86,8 +86,10 @@ LARGE = ("huge", "deep", "old mac breaks")
 
 
 def endings_of(agent: Agent, row: str) -> list[str]:
-    """As it is and one other; all of them for an agent's first row."""
+    """As it is and one other; all of them for an agent's first row. Agents that read one syntax share the others."""
     place = list(agent.rows).index(row)
+    if place and agent.name in ("omp", "antigravity"):
+        return [""]
     return list(ENDINGS) if place == 0 else ["", list(ENDINGS)[1 + place % (len(ENDINGS) - 1)]]
 
 
