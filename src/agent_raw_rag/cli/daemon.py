@@ -36,7 +36,7 @@ def install(config: str | None, interval: float, *, only_print: bool) -> None:
     for remark in service.install(job):
         render.aside(remark)
     render.line(f"Installed and started: {render.short_path(service.file)}")
-    for variable in sorted({runtime.settings.encoder.key_variable, runtime.settings.reranker.key_variable} - {""}):
+    for variable in _key_variables(runtime):
         render.aside(f"{variable} is not handed on, as it is a secret: the service must get it in another way.")
 
 
@@ -51,7 +51,11 @@ def _job(runtime: Runtime, config: str | None, interval: float) -> Job:
             " the service again."
         )
     moving = [name for row in adapters().values() for name in row.environment]
-    return job(program, config, interval, os.environ, moving)
+    return job(program, config, interval, os.environ, moving, _key_variables(runtime))
+
+
+def _key_variables(runtime: Runtime) -> list[str]:
+    return sorted({runtime.settings.encoder.key_variable, runtime.settings.reranker.key_variable} - {""})
 
 
 def uninstall() -> None:

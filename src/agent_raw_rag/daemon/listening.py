@@ -11,6 +11,7 @@ import os
 import secrets
 import socket
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -89,6 +90,8 @@ def _clear(home: str, path: str) -> None:
 
 
 def _bound_to_path(path: str) -> tuple[socket.socket, Address]:
+    if sys.platform == "win32":
+        raise StoreError("There are no Unix sockets here.")
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         bound.bind(path)
@@ -149,4 +152,6 @@ def _is_private(folder: str) -> bool:
 
 
 def _user() -> int:
-    return os.getuid() if hasattr(os, "getuid") else 0
+    if sys.platform == "win32":
+        return 0
+    return os.getuid()

@@ -111,9 +111,9 @@ class Runtime:
     def agents(self) -> dict[str, tuple[Adapter, tuple[Root, ...]]]:
         """The enabled agents, with the folders their logs are looked for in."""
         from agent_raw_rag.adapters.registry import adapters
-        from agent_raw_rag.config import SourceSettings
+        from agent_raw_rag.config import SourceSettings, user_home
 
-        home = self.environment.get("HOME") or os.path.expanduser("~")
+        home = user_home(self.environment)
         found: dict[str, tuple[Adapter, tuple[Root, ...]]] = {}
         for name, row in adapters().items():
             source = self.settings.sources.get(name, SourceSettings())

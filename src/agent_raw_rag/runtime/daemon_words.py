@@ -25,8 +25,10 @@ class Told:
 def told(state: DaemonState, shown: Shown = str) -> Told:
     """A daemon for people. ``shown``: how a path is written."""
     beat = state.heartbeat
-    if not state.running or beat is None:
+    if beat is None:
         return Told(_state(state))
+    if not state.running:
+        return Told(_state(state), problems=_last_error(beat))
     return Told(_state(state), _notes(beat, shown), _problems(beat))
 
 
@@ -40,10 +42,11 @@ def _notes(beat: Heartbeat, shown: Shown) -> list[str]:
 
 
 def _problems(beat: Heartbeat) -> list[str]:
-    found = [problem for problem in (beat.watching, beat.serving, beat.config_problem) if problem]
-    if beat.error and beat.error_at:
-        found.append(f"last error, {_clock(beat.error_at)}: {beat.error}")
-    return found
+    return [problem for problem in (beat.watching, beat.serving, beat.config_problem) if problem] + _last_error(beat)
+
+
+def _last_error(beat: Heartbeat) -> list[str]:
+    return [f"last error, {_clock(beat.error_at)}: {beat.error}"] if beat.error and beat.error_at else []
 
 
 def _state(state: DaemonState) -> str:

@@ -12,6 +12,7 @@ from agent_raw_rag.errors import ServiceError
 
 PROGRAM = "raw-rag-ingest"
 OURS = "RAW_RAG_"
+_PATHS = ("RAW_RAG_HOME", "RAW_RAG_CONFIG", "RAW_RAG_DB_PATH")
 LASTING = "uv tool install agent-raw-rag-mcp"
 _EPHEMERAL = re.compile(
     r"[/\\](?:archive-v\d+|environments-v\d+|builds-v\d+)[/\\]|[/\\]pipx[/\\]\.cache[/\\]|[/\\]\.cache[/\\](?:uv|pipx)[/\\]"
@@ -34,7 +35,12 @@ class Job:
 
 
 def job(
-    program: str, config: str | None, interval: float, environment: Mapping[str, str], moving: Iterable[str]
+    program: str,
+    config: str | None,
+    interval: float,
+    environment: Mapping[str, str],
+    moving: Iterable[str],
+    secret: Iterable[str] = (),
 ) -> Job:
     """The daemon as whoever installs it would start it.
 
@@ -44,13 +50,23 @@ def job(
         interval: Seconds between scans.
         environment: Of the installing process; our own variables and those of ``moving`` go along.
         moving: Variables that say where the agents' logs are.
+        secret: Variables that hold keys: they never stand in a file.
     """
     arguments = ["--watch", "--interval", f"{interval:g}"]
     if config:
-        arguments += ["--config", os.path.abspath(os.path.expanduser(config))]
-    wanted = set(moving)
-    kept = {name: value for name, value in sorted(environment.items()) if name.startswith(OURS) or name in wanted}
-    return Job(program, tuple(arguments), {name: value for name, value in kept.items() if value})
+        arguments += ["--config", _absolute(config)]
+    wanted, kept_out = set(moving), set(secret)
+    kept = {
+        name: _absolute(value) if name in _PATHS else value
+        for name, value in sorted(environment.items())
+        if value and name not in kept_out and (name.startswith(OURS) or name in wanted)
+    }
+    return Job(program, tuple(arguments), kept)
+
+
+def _absolute(path: str) -> str:
+    """What means the same from every folder: the system starts a service in another one than we are in."""
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def is_ephemeral(path: str, environment: Mapping[str, str]) -> bool:

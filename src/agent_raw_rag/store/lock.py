@@ -2,7 +2,8 @@
 
 Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
 ``writer`` only when a slice is stored, so that new text never waits for a model. Whoever watches the logs all the time
-holds ``daemon``: one is enough. Who answers on the daemon's socket holds that.
+holds ``daemon``: one is enough. Who answers on the daemon's socket holds that. Whoever edits
+the agents' own files holds ``connect``.
 
 A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
@@ -23,11 +24,13 @@ WRITER = "writer"
 EMBEDDER = "embedder"
 DAEMON = "daemon"
 SOCKET = "daemon.sock"
+CONNECT = "connect"
 _BUSY = {
     WRITER: "Another process is writing to the store",
     EMBEDDER: "Another process is making vectors",
     DAEMON: "Another process watches the logs already",
     SOCKET: "Another daemon serves this home",
+    CONNECT: "Another process edits the agents' files",
 }
 _HINT = {
     DAEMON: "One is enough. `raw-rag-ingest --daemon-status` tells more.",
@@ -37,7 +40,7 @@ _HINT = {
 
 @contextmanager
 def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterator[None]:
-    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER``, ``DAEMON`` or ``SOCKET``.
+    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER``, ``DAEMON``, ``SOCKET`` or ``CONNECT``.
 
     Raises:
         StoreBusyError: somebody else holds it for longer than ``wait_seconds``; the message says who.
@@ -52,7 +55,7 @@ def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterato
         yield
         os.ftruncate(handle, 0)
     finally:
-        os.close(handle)
+        _release(handle)
 
 
 def is_held(home: str, which: str) -> bool:
@@ -64,7 +67,7 @@ def is_held(home: str, which: str) -> bool:
     try:
         return not _try_lock(handle)
     finally:
-        os.close(handle)
+        _release(handle)
 
 
 def _acquire(handle: int, which: str, wait_seconds: float) -> None:
@@ -99,6 +102,15 @@ if sys.platform == "win32":
         except OSError:
             return False
         return True
+
+    def _release(handle: int) -> None:
+        """Closing alone frees it, too, but the system says not when."""
+        os.lseek(handle, _PLACE, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+        except OSError:  # it was another's
+            pass
+        os.close(handle)
 else:
     import fcntl
 
@@ -108,3 +120,6 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def _release(handle: int) -> None:
+        os.close(handle)

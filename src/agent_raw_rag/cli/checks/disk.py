@@ -23,7 +23,7 @@ TOO_FEW_BYTES = 50_000_000
 def disk(subject: Subject) -> Iterator[Finding]:
     """Both."""
     place = _existing(subject.runtime.home)
-    yield file_system(place, _kinds(subject.runtime.environment), sys.platform, os.uname().release if _posix() else "")
+    yield file_system(place, _kinds(subject.runtime.environment), sys.platform, _kernel())
     yield room(place, shutil.disk_usage(place).free)
 
 
@@ -100,5 +100,5 @@ def _existing(path: str) -> str:
     return path
 
 
-def _posix() -> bool:
-    return hasattr(os, "uname")
+def _kernel() -> str:
+    return "" if sys.platform == "win32" else os.uname().release

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     """Whether anybody else can read what is stored."""
     settings = subject.runtime.settings
     homes = [path for path in dict.fromkeys((subject.runtime.home, settings.home)) if os.path.isdir(path)]
-    if not homes or os.name == "nt":
+    if not homes or sys.platform == "win32":
         return
     own = {path for home in homes for path in own_paths(home, settings.store_path())}
     found = sorted(path for path in own if _mode(path) & 0o077)
