@@ -1,11 +1,11 @@
 """Kill test of everything at once: stdio servers that search, the daemon that reads, agents that write; one dies every 2 s.
 
-    python benchmarks/kill_all.py [LOGS] [--rounds 100] [--every 2] [--servers 8] [--copies 300] [--encoder embedded]
+    python benchmarks/kill_all.py [LOGS] [--rounds 100] [--every 2] [--servers 8] [--logs-made 300] [--megabytes 30]
 
 Eight real servers are asked by the official client without a pause, one real ``raw-rag-ingest --watch`` follows the sample logs
 of five agents, to which threads of prompts are appended all the while (lines, torn ones too, and rows of a database). Every
 so many seconds one of the nine, taken by chance, gets ``kill -9`` and is started again at once. So that there is work to be cut
-off, the home also holds a backlog: so many copies of a sample session, or with LOGS (see ``layout.py``) those logs.
+off, the home also holds a backlog: so many logs of prompts and one long log, or with LOGS (see ``layout.py``) those logs.
 
 Prints one JSON object. Bars: ``integrity_check`` ok; no turn lost or doubled, and no difference from a store that is made of the
 same logs in one go; vectors, vector cache and lexical index hold exactly the chunks after the last catch-up; no error that a
@@ -29,20 +29,24 @@ from typing import Any
 import anyio
 from layout import lay_out
 
-from daemon import CONFIG, copies
+from daemon import CONFIG, new_log, sentence
+from ingest import renewed
 
 from agent_raw_rag.runtime import Runtime
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.process.aftermath import aftermath
-from tests.process.pens import Writing, pens
+from tests.process.pens import WORDS, LinePen, Writing, linked, pens
 from tests.process.processes import environment_of
 from tests.process.unrest import DAEMON, Unrest
-from tests.process.watching import Home
+from tests.process.watching import LINES, Home
 
 BAR_SECONDS = 5.0
+TURNS_OF_A_LOG = 8
+LARGE = 1 << 20
 QUESTIONS = [
-    one for one in Path(__file__).with_name("questions.txt").read_text(encoding="utf-8").splitlines() if one.strip()
+    *(one for one in Path(__file__).with_name("questions.txt").read_text(encoding="utf-8").splitlines() if one.strip()),
+    *(f"What was said about the {one} and the {other}?" for one, other in zip(WORDS, WORDS[3:], strict=False)),
 ]
 
 
@@ -78,11 +82,26 @@ def spread(seconds: list[float]) -> dict[str, float]:
 def backlog(home: Home, asked: argparse.Namespace, folder: Path) -> None:
     """A store that can be searched, and work for the daemon to be cut off in."""
     Runtime.load(None, home.variables).ingest(embed=False)
-    if asked.logs is None:
-        copies(home, asked.copies)
+    if asked.logs is not None:
+        lay_out(asked.logs, folder / "given")
+        subprocess.run(["cp", "-rn", f"{folder / 'given'}/.", home.path], check=False)  # noqa: S607 - what both have stays
         return
-    lay_out(asked.logs, folder / "given")
-    subprocess.run(["cp", "-rn", f"{folder / 'given'}/.", home.path], check=False)  # noqa: S607 - what both have stays
+    chance = random.Random(asked.seed)
+    for number in range(asked.logs_made):
+        log = new_log(home, number)
+        LinePen(log, linked(log)).say(*(sentence(chance, at) for at in range(TURNS_OF_A_LOG)))
+    large(home, asked.megabytes)
+
+
+def large(home: Home, megabytes: float) -> None:
+    """One log so long that it is read ahead by a process of its own: mostly output of tools, of which little is kept."""
+    log = new_log(home, LARGE)
+    told = next(line for line in (home.path / LINES).read_bytes().splitlines() if b'"tool_result"' in line)
+    row = json.loads(told)
+    row["message"]["content"][0]["content"] = "all is well " * 2000
+    with log.open("wb") as stream:
+        for number in range(round(megabytes * 1e6 / len(json.dumps(row)))):
+            stream.writelines(renewed([json.dumps(row).encode()], 1 << 24 | number))
 
 
 def complaints(home: Home, stderr: Path) -> dict[str, int]:
@@ -98,7 +117,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--every", type=float, default=2.0)
     parser.add_argument("--servers", type=int, default=8)
-    parser.add_argument("--copies", type=int, default=300)
+    parser.add_argument("--logs-made", type=int, default=300)
+    parser.add_argument("--megabytes", type=float, default=30)
     parser.add_argument("--encoder", default="embedded")
     parser.add_argument("--seed", type=int, default=100)
     parser.add_argument("--keep", type=Path, help="a new folder for all files, to look at afterwards")

@@ -7,6 +7,7 @@ import random
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -29,10 +30,11 @@ class LinePen:
         self._rows = rows
         self._said = 0
 
-    def say(self, text: str, pause: Callable[[], object] | None = None) -> None:
-        """Append a prompt. ``pause``: called in the middle of it; it is on disk up to there."""
-        self._said += 1
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self._rows(self._said, text)).encode()
+    def say(self, *texts: str, pause: Callable[[], object] | None = None) -> None:
+        """Append prompts. ``pause``: called in the middle of it; it is on disk up to there."""
+        rows = [row for number, text in enumerate(texts, self._said + 1) for row in self._rows(number, text)]
+        self._said += len(texts)
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
         with self.log.open("ab", buffering=0) as stream:
             middle = len(lines) // 2 if pause else len(lines)
             stream.write(lines[:middle])
@@ -65,18 +67,19 @@ def pens(home: Path) -> list[LinePen | RowPen]:
         )),
     )  # fmt: skip
     writers = [
-        LinePen(lines, _linked(lines)), LinePen(rollout, _items), LinePen(tree, _message(tree)), LinePen(steps, _step),
+        LinePen(lines, linked(lines)), LinePen(rollout, _items), LinePen(tree, _message(tree)), LinePen(steps, _step),
     ]  # fmt: skip
     return [*writers, RowPen(home / DATABASE)]
 
 
-def _linked(log: Path) -> Callable[[int, str], list[Row]]:
+def linked(log: Path) -> Callable[[int, str], list[Row]]:
+    """Prompts that each answer the one before, from the last line of a log on."""
     *_, last = (json.loads(line) for line in log.read_bytes().splitlines() if b'"uuid"' in line)
     like = {name: last[name] for name in ("cwd", "sessionId", "version")}
     ids = [last["uuid"]]
 
     def row(number: int, text: str) -> list[Row]:
-        ids.append(f"feed{number:04x}-0000-4000-8000-{number:012x}")
+        ids.append(str(uuid.uuid5(uuid.NAMESPACE_OID, f"{log.stem} {number}")))
         return [{
             **like, "parentUuid": ids[-2], "uuid": ids[-1], "isSidechain": False, "type": "user",
             "message": {"role": "user", "content": text}, "timestamp": _at(number), "userType": "external",
@@ -155,5 +158,5 @@ class Writing(threading.Thread):
         mark = f"remark{len(self.said)}x"
         text = f"{mark} {' '.join(self._chance.choices(WORDS, k=self._chance.randrange(5, 120)))}."
         torn = self._chance.random() < 0.2
-        self._chance.choice(self._writers).say(text, (lambda: self._stop_asked.wait(0.1)) if torn else None)
+        self._chance.choice(self._writers).say(text, pause=(lambda: self._stop_asked.wait(0.1)) if torn else None)
         self.said.append(mark)

@@ -53,6 +53,9 @@ def build(answers: Answers, token: str = "") -> Starlette:
                 return _bytes(found) if isinstance(found, bytes) else _json(200, found)
             except (HTTPException, ClientDisconnect):
                 raise
+            except anyio.get_cancelled_exc_class():
+                # The end came, and this took longer than the grace. Nothing is left to be cancelled but the answer's way out.
+                return _error(503, "ending", "The daemon ends.")
             except Exception as error:
                 return _failed(request, error)
 

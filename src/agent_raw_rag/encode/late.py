@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -91,11 +91,20 @@ class LateReader:
         """Of a query. Raises ModelError."""
         return self._encoder.query_states(text)
 
-    def passages(self, texts: Iterable[str]) -> Mapping[str, TokenStates]:
-        """Text -> its states. Windows that overlap share turns, so many were asked for before. Raises ModelError."""
-        new = sorted(set(texts) - self._known.keys())
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="late") as pool:
-            self._known.update(zip(new, pool.map(self._encoder.token_states, new), strict=True))
+    def passages(self, texts: Iterable[str], seconds: float | None = None) -> Mapping[str, TokenStates]:
+        """Text -> its states, the first texts first. Windows that overlap share turns, so many were asked for before.
+
+        ``seconds``: what is not there by then is left out; a model that is loading meanwhile, since the daemon just ended, say,
+        goes on with it for the next question. Raises ModelError.
+        """
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="late")
+        try:
+            read = {text: pool.submit(self._encoder.token_states, text) for text in new}
+            done, _ = wait(read.values(), seconds, FIRST_EXCEPTION)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        self._known.update((text, future.result()) for text, future in read.items() if future in done)
         return self._known
 
 

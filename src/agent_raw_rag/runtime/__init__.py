@@ -215,6 +215,13 @@ class Runtime:
             finally:
                 connection.close()
 
+    def is_kept_current(self) -> bool:
+        """Whether a daemon watches the logs, and has read all there was when it began."""
+        from agent_raw_rag.runtime import heartbeat
+
+        state = heartbeat.state(self.home)
+        return state.running and state.heartbeat is not None and state.heartbeat.caught_up
+
     # ------------------------------------------------------------ reading
 
     def search(self, query: str, ask: Ask, *, top_k: int | None = None, max_tokens: int | None = None) -> SearchResult:

@@ -79,11 +79,11 @@ class Funnel:
 
     def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
-        ranking, on = Ranking(), self.settings
+        ranking, on, begun = Ranking(), self.settings, self.clock()
         asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
         with self._indexes:
             encoder, weighed = self._coarse(asked, scope, reader, ranking)
-        self._rerank(asked, encoder, weighed, ranking)
+        self._rerank(asked, encoder, weighed, ranking, on.rerank_budget_ms - 1000 * (self.clock() - begun))
         if on.recency:
             newest_first(ranking)
         off = [name for name in SWITCHES if not getattr(on, name)]
@@ -162,7 +162,9 @@ class Funnel:
             place(weighed.pool, weighed.scores, ranking, "learned")
         return weighed
 
-    def _rerank(self, asked: Question, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking) -> None:
+    def _rerank(
+        self, asked: Question, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking, left_ms: float
+    ) -> None:
         on = self.settings
         if not on.rerank_budget_ms:
             ranking.stages.append("rerank: skipped, switched off")
@@ -175,15 +177,16 @@ class Funnel:
         if reranker is None:
             ranking.stages.append("rerank: skipped, no reranker is set")
         elif isinstance(reranker, Late):
-            self._read_again(asked, reranker, encoder, weighed, ranking)
+            self._read_again(asked, reranker, encoder, weighed, ranking, left_ms)
         elif ranking.order:
-            limits = Limits(on.rerank_budget_ms, on.rerank_threshold, on.rerank_fallback)
+            limits = Limits(left_ms, on.rerank_threshold, on.rerank_fallback)
             pace = self.paces.setdefault(id(reranker), Pace())
             rerank(asked.text, ranking, reranker, limits, pace, self.clock)
 
     def _read_again(
-        self, asked: Question, wish: Late, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking
-    ) -> None:
+        self, asked: Question, wish: Late, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking,
+        left_ms: float,
+    ) -> None:  # fmt: skip
         if not ranking.order:
             return
         if weighed is None:
@@ -198,7 +201,7 @@ class Funnel:
             ranking.stages.append("rerank: skipped, the embedded model reads English only")
             return
         pace = self.paces.setdefault(id(wish), Pace())
-        read_again(asked.text, ranking, weighed, late, self.settings.rerank_budget_ms, pace, self.clock)
+        read_again(asked.text, ranking, weighed, late, left_ms, pace, self.clock)
 
 
 def _why_nothing(reader: Reader, scope: Scope) -> str:

@@ -29,7 +29,7 @@ class Stopped(Exception):  # noqa: N818 - not an error: the host is leaving
 
 
 class CatchUp:
-    """Reads, once, what is new since anybody last did."""
+    """Reads, once, what is new since anybody last did; nothing where the daemon does so all the time."""
 
     def __init__(self, runtime: Callable[[], Runtime], after_seconds: float = AFTER_HANDSHAKE_SECONDS) -> None:
         self._runtime = runtime
@@ -68,7 +68,11 @@ class CatchUp:
 
     def _run(self) -> None:
         try:
-            report = self._runtime().ingest(wait_seconds=0, on_note=self._noted)
+            runtime = self._runtime()
+            if runtime.is_kept_current():
+                _log.info("no catch-up: the daemon keeps the store current")
+                return
+            report = runtime.ingest(wait_seconds=0, on_note=self._noted)
         except Stopped:
             return
         except StoreBusyError as busy:
