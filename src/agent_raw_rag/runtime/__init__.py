@@ -231,13 +231,15 @@ class Runtime:
             UsageError: a bad filter or number, an empty query.
             StoreError: there is no store yet.
         """
+        asked_at = time.monotonic()
         if not query.strip():
             raise UsageError("The query is empty.", hint="Ask in your own words, as you would ask a colleague.")
         limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         return self.funnel.search(
-            query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume
-        )
+            query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume,
+            asked_at=asked_at,
+        )  # fmt: skip
 
     def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:
         """The last turns of a project."""

@@ -61,11 +61,13 @@ class Funnel:
         self._indexes = threading.Lock()
 
     def search(
-        self, query: str, scope: Scope, *, top_k: int, max_tokens: int, zone: tzinfo, resume: Resume
-    ) -> SearchResult:
-        """The passages that answer a query, within a token budget; none if nothing is relevant."""
+        self, query: str, scope: Scope, *, top_k: int, max_tokens: int, zone: tzinfo, resume: Resume,
+        asked_at: float | None = None,
+    ) -> SearchResult:  # fmt: skip
+        """The passages that answer a query, within a token budget; none if nothing is relevant. ``asked_at``: when the rerank
+        budget began, by the clock; None: now."""
         reader = self.reader()
-        ranking, _ = self.rank(query, scope, reader)
+        ranking, _ = self.rank(query, scope, reader, asked_at)
         how = Expansion(max_tokens, self.settings.whole_turns, self.settings.once, self.settings.time_order)
         hits = hits_of(ranking, top_k, reader, zone)
         passages, left_out = expand(hits, ends(query), how, reader, zone, resume)
@@ -77,9 +79,12 @@ class Funnel:
         projects = reader.project_names(30) if scope.projects and not passages else []
         return SearchResult(_short(query), passages, ranking.stages, notes, projects)
 
-    def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
+    def rank(
+        self, query: str, scope: Scope, reader: Reader, asked_at: float | None = None
+    ) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
-        ranking, on, begun = Ranking(), self.settings, self.clock()
+        ranking, on = Ranking(), self.settings
+        begun = self.clock() if asked_at is None else asked_at
         asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
         with self._indexes:
             encoder, weighed = self._coarse(asked, scope, reader, ranking)
