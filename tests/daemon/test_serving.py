@@ -106,6 +106,13 @@ def test_a_model_of_a_server_elsewhere_is_not_served_nor_asked(tmp_path: Path) -
     serving.stop()
 
 
+def test_tokens_are_counted_as_here(served: tuple[Runtime, Address], asked: httpx2.Client) -> None:
+    texts = ["drop the retry", "", "\ud800 alone", "三 words <|endoftext|>"]
+    found = asked.post("/v1/token_counts", content=json.dumps({"input": texts})).json()
+    assert found == {"counts": [len(served[0].tokenizer.encode(text)) for text in texts]}
+    assert error(asked.post("/v1/token_counts", json={"input": "a"}), 400)["code"] == "bad_argument"
+
+
 def test_a_search_gives_what_the_command_gives(served: tuple[Runtime, Address], asked: httpx2.Client) -> None:
     found = asked.post("/search", json={"query": "drop the retry", "project": PROJECT, "top_k": 2}).json()
     mine = served[0].search("drop the retry", Ask(project=PROJECT), top_k=2).as_json()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -85,6 +85,10 @@ class Runtime:
         from agent_raw_rag.encode.tokens import tokenizer
 
         return tokenizer()
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of cl100k_base each text has."""
+        return self.models.sharing.token_counts(texts, lambda: self.tokenizer)
 
     @property
     def reader(self) -> Reader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.encode.choice import Choice
     from agent_raw_rag.encode.daemon_link import Link
     from agent_raw_rag.encode.daemon_presence import Health
+    from agent_raw_rag.models import Tokenizer
 
 SHARED_KINDS = {"embedded": 3.0, "mlx": 30.0}
 """Models that take memory of the process they are in, and for how many seconds a search waits for the daemon's answer: as long as
@@ -53,6 +55,14 @@ class Sharing:
         from agent_raw_rag.encode.daemon_reranker import DaemonReranker
 
         return DaemonReranker(local, choice.name, self._link(), seconds=SHARED_KINDS[choice.kind])
+
+    def token_counts(self, texts: Sequence[str], local: Callable[[], Tokenizer]) -> list[int]:
+        """How many tokens each text has; ``local`` is loaded only where no daemon counts."""
+        if not self._is_on:
+            return [len(local().encode(text)) for text in texts]
+        from agent_raw_rag.encode.daemon_tokens import DaemonTokens
+
+        return DaemonTokens(local, self._link()).counts(texts)
 
     def _is_worth(self, choice: Choice) -> bool:
         return self._is_on and choice.kind in SHARED_KINDS

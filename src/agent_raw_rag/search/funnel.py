@@ -40,6 +40,11 @@ from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.rows import ChunkRow
 
 
+AS_MUCH_AGAIN = 2
+"""Of the rerank budget, what came before has used its time, and as much again is left to what follows: where the machine has no
+time now, neither is quick."""
+
+
 class Funnel:
     """The ranking stages over one store."""
 
@@ -88,7 +93,8 @@ class Funnel:
         asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
         with self._indexes:
             encoder, weighed = self._coarse(asked, scope, reader, ranking)
-        self._rerank(asked, encoder, weighed, ranking, on.rerank_budget_ms - 1000 * (self.clock() - begun))
+        spent_ms = 1000 * (self.clock() - begun)
+        self._rerank(asked, encoder, weighed, ranking, on.rerank_budget_ms - spent_ms * AS_MUCH_AGAIN)
         if on.recency:
             newest_first(ranking)
         off = [name for name in SWITCHES if not getattr(on, name)]

@@ -75,10 +75,8 @@ def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[S
     near: dict[str, float] = {}
 
     def similar(windows: Sequence[Texts], left_ms: float) -> list[Similar]:
-        wanted = [text for window, pieces in windows for text in (window, *pieces)]
-        states = late.passages(wanted, left_ms / 1000)
-        texts = states.keys() & set(wanted) - near.keys()
-        near.update((text, max_similarity(asked, weights, states[text])) for text in texts)
+        texts = [text for window, pieces in windows for text in (window, *pieces) if text not in near]
+        near.update(late.passages(texts, lambda states: max_similarity(asked, weights, states), left_ms / 1000))
         read = takewhile(lambda one: near.keys() >= {one[0], *one[1]}, windows)
         return [(near[window], [near[piece] for piece in pieces]) for window, pieces in read]
 
