@@ -7,15 +7,17 @@ of five agents, to which threads of prompts are appended all the while (lines, t
 so many seconds one of the nine, taken by chance, gets ``kill -9`` and is started again at once. So that there is work to be cut
 off, the home also holds a backlog: so many logs of prompts and one long log, or with LOGS (see ``layout.py``) those logs.
 
-Prints one JSON object. Bars: ``integrity_check`` ok; no turn lost or doubled, and no difference from a store that is made of the
-same logs in one go; vectors, vector cache and lexical index hold exactly the chunks after the last catch-up; no error that a
-kill does not explain; no answered call over 5 s.
+Prints one JSON object; Prints one JSON object; ``cpu_share_of_others`` is what somebody else used of the machine. Bars: the
+``integrity_check`` is ok; no turn is lost or doubled, and nothing differs from a store that is made of the same logs in one go;
+vectors, vector cache and lexical index hold exactly the chunks after the last catch-up; no error that a kill does not explain;
+no answered call over 5 s.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -27,12 +29,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import psutil
 from layout import lay_out
 
+from agent_raw_rag.runtime import Runtime
 from daemon import CONFIG, new_log, sentence
 from ingest import renewed
-
-from agent_raw_rag.runtime import Runtime
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.process.aftermath import aftermath
@@ -59,7 +61,8 @@ async def unrest(home: Home, asked: argparse.Namespace, stderr: Path) -> dict[st
             await going.settled(lambda: len(going.seats) == asked.servers + 1)
             for _ in range(asked.rounds):
                 await anyio.sleep(asked.every)
-                killed["the daemon" if going.kill(chance) == DAEMON else "a server"] += 1
+                going.kill(name := chance.choice(sorted(going.seats)))
+                killed["the daemon" if name == DAEMON else "a server"] += 1
             await anyio.sleep(asked.every)
     heard = going.heard
     return {
@@ -84,7 +87,7 @@ def backlog(home: Home, asked: argparse.Namespace, folder: Path) -> None:
     Runtime.load(None, home.variables).ingest(embed=False)
     if asked.logs is not None:
         lay_out(asked.logs, folder / "given")
-        subprocess.run(["cp", "-rn", f"{folder / 'given'}/.", home.path], check=False)  # noqa: S607 - what both have stays
+        subprocess.run(["cp", "-rn", f"{folder / 'given'}/.", home.path], check=False)
         return
     chance = random.Random(asked.seed)
     for number in range(asked.logs_made):
@@ -102,6 +105,13 @@ def large(home: Home, megabytes: float) -> None:
     with log.open("wb") as stream:
         for number in range(round(megabytes * 1e6 / len(json.dumps(row)))):
             stream.writelines(renewed([json.dumps(row).encode()], 1 << 24 | number))
+
+
+def used() -> tuple[float, float, float]:
+    """Seconds of all cores so far: busy, of these by this process and all it started and saw the end of, and idle."""
+    times, own = psutil.cpu_times(), os.times()
+    idle = times.idle + times.iowait
+    return sum(times[:8]) - idle, sum(own[:4]), idle
 
 
 def complaints(home: Home, stderr: Path) -> dict[str, int]:
@@ -126,20 +136,27 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.keep or Path(temporary)
         folder.mkdir(exist_ok=True)
-        home = Home.of(folder / "h", config=CONFIG.format(encoder=asked.encoder).replace('[reranker]\nname = "none"\n', ""))
+        home = Home.of(
+            folder / "h", config=CONFIG.format(encoder=asked.encoder).replace('[reranker]\nname = "none"\n', "")
+        )
         backlog(home, asked, folder)
-        writing, began = Writing(pens(home.path), seed=asked.seed), time.perf_counter()
+        writing, began, before = Writing(pens(home.path), seed=asked.seed), time.perf_counter(), used()
         writing.start()
         try:
             heard = anyio.run(unrest, home, asked, folder / "stderr")
         finally:
             said = writing.end()
-        seconds = time.perf_counter() - began
+        seconds, (busy, own, idle) = (
+            time.perf_counter() - began,
+            (now - then for now, then in zip(used(), before, strict=True)),
+        )
+        others = round((busy - own) / (busy + idle), 3)
         after = aftermath(home.variables, said, folder / "once")
         found = {
             "rounds": asked.rounds, "every_seconds": asked.every, "servers": asked.servers, "encoder": asked.encoder,
-            "seconds": round(seconds), "said_meanwhile": len(said), **heard,
-            "tracebacks": complaints(home, folder / "stderr"), "last_catch_up_seconds": round(time.perf_counter() - began - seconds),
+            "seconds": round(seconds), "cpu_share_of_others": others, "said_meanwhile": len(said), **heard,
+            "tracebacks": complaints(home, folder / "stderr"),
+            "last_catch_up_seconds": round(time.perf_counter() - began - seconds),
             **asdict(replace(after, differences=after.differences[:20])), "differing_rows": len(after.differences),
         }  # fmt: skip
     slowest = found["call_seconds"].get("slowest", 0.0)

@@ -94,7 +94,11 @@ def _items(number: int, text: str) -> list[Row]:
         "type": "message", "role": "user", "content": [{"type": "input_text", "text": text}], "id": f"msg_9{number:05d}",
         "internal_chat_message_metadata_passthrough": {"turn_id": f"turn-9{number}", "content_item_kinds": ["user.text"]},
     }  # fmt: skip
-    said = {"type": "UserMessage", "id": f"um-9{number}", "content": [{"type": "text", "text": text, "text_elements": []}]}
+    said = {
+        "type": "UserMessage",
+        "id": f"um-9{number}",
+        "content": [{"type": "text", "text": text, "text_elements": []}],
+    }
     done = {"type": "item_completed", "turn_id": f"turn-9{number}", "item": said}
     return [
         {"timestamp": _at(number), "ordinal": 1000 + 2 * number, "type": "response_item", "payload": sent},

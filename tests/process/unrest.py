@@ -6,7 +6,6 @@ Who is killed is started again at once. Every call counts: it is answered, or a 
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -56,7 +55,7 @@ class Unrest:
         self.seats: dict[str, int] = {}
         """Name -> process that lives under it now."""
         self.answered: dict[str, int] = {}
-        """Name -> answers so far of that process, or heartbeats; see ``settled``."""
+        """Name of a server -> answers of that process so far."""
         self._questions = questions
         self._log = log
         self._options = options
@@ -77,14 +76,12 @@ class Unrest:
                 self._ended.set()
                 self._signal(self.seats.pop(DAEMON, None), signal.SIGTERM)
 
-    def kill(self, chance: random.Random) -> str:
-        """Kill one of those that live. Returns its name."""
-        name = chance.choice(sorted(self.seats))
+    def kill(self, name: str) -> None:
+        """Kill one of those that live."""
         pid = self.seats.pop(name)
-        self.answered[name] = 0
+        self.answered.pop(name, None)
         self._killed.add(pid)
         self._signal(pid, signal.SIGKILL)
-        return name
 
     async def settled(self, is_so: Callable[[], bool]) -> None:
         """Wait until it is so."""
@@ -159,7 +156,6 @@ class Unrest:
             known = _children()
             streams = await transport.__aenter__()
             pid += _children() - known
-        self.answered[name] = 0
         self.seats[name] = pid[0]
         try:
             yield streams

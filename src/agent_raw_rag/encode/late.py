@@ -102,7 +102,10 @@ class LateReader:
         """
         pool = ThreadPoolExecutor(self._workers, thread_name_prefix="late")
         try:
-            made = {text: pool.submit(lambda one: what(self._encoder.token_states(one)), text) for text in dict.fromkeys(texts)}
+            made = {
+                text: pool.submit(lambda one: what(self._encoder.token_states(one)), text)
+                for text in dict.fromkeys(texts)
+            }
             done, _ = wait(made.values(), seconds, FIRST_EXCEPTION)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -39,7 +39,6 @@ from agent_raw_rag.search.zone import SYSTEM_ZONE
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.rows import ChunkRow
 
-
 AS_MUCH_AGAIN = 2
 """Of the rerank budget, what came before has used its time, and as much again is left to what follows: where the machine has no
 time now, neither is quick."""
