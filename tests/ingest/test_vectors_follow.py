@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
 
+from agent_raw_rag.encode.choice import Choice
+from agent_raw_rag.encode.hashing import HashingEncoder
+from agent_raw_rag.evals.corpus import Stored
+from agent_raw_rag.ingest.spaces import Embedding
+from agent_raw_rag.models import Role
 from agent_raw_rag.runtime import Runtime
-from tests.process.pens import LinePen, pens
-from tests.process.watching import LINES
+from agent_raw_rag.store.writer import Writer
+from tests.process.pens import pens
 from tests.samples import sample_environment
 
 CONFIG = '[encoder]\nname = "hashing"\n'
@@ -41,15 +46,14 @@ def test_whatever_is_said_there_are_as_many_vectors_as_texts(runtime: Runtime) -
         assert chunks == vectors and chunks != before
 
 
-def test_a_text_that_another_session_still_says_keeps_its_vector(runtime: Runtime) -> None:
-    home = Path(runtime.environment["HOME"])
-    log = home / LINES
-    session, text = log.stem, log.read_text(encoding="utf-8")
-    other = log.with_name(f"{session[:-1]}f.jsonl")
-    other.write_text(text.replace(session, other.stem).replace('"uuid":"', '"uuid":"f'), encoding="utf-8")
-    runtime.ingest()
-    before = held(runtime)[1]
-    (pen,) = (one for one in pens(home) if isinstance(one, LinePen) and one.log == log)
-    pen.say("Remark about the heron codec.")
-    runtime.ingest()
-    assert held(runtime)[1] > before
+def test_a_text_that_another_session_still_says_keeps_its_vector(tmp_path: Path) -> None:
+    store = Stored(tmp_path)
+    for session in ("one", "other"):
+        store.add_session(session, [(Role.USER, "The heron codec drops the last frame.", None)])
+    Embedding(store.connection, store.home, lambda choice: HashingEncoder(), nullcontext).run(Choice("hashing", {}))
+    numbers = [row[0] for row in store.connection.execute("SELECT id FROM sessions ORDER BY id")]
+    writer, left = Writer(store.connection), []
+    for number in numbers:
+        writer.replace_chunks(number, 0, [], [])
+        left.append(store.connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
+    assert left == [1, 0]
