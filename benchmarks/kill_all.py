@@ -60,10 +60,10 @@ async def unrest(home: Home, asked: argparse.Namespace, stderr: Path) -> dict[st
         async with going.going_on(asked.servers):
             await going.settled(lambda: len(going.seats) == asked.servers + 1)
             for _ in range(asked.rounds):
-                await anyio.sleep(asked.every)
+                await going.pause(asked.every)
                 going.kill(name := chance.choice(sorted(going.seats)))
                 killed["the daemon" if name == DAEMON else "a server"] += 1
-            await anyio.sleep(asked.every)
+            await going.pause(asked.every)
     heard = going.heard
     return {
         "killed": killed, "answered_calls": len(heard.seconds), "calls_cut_by_a_kill": heard.cut,

@@ -86,7 +86,12 @@ class Unrest:
     async def settled(self, is_so: Callable[[], bool]) -> None:
         """Wait until it is so."""
         while not is_so():
-            await anyio.sleep(0.02)
+            await self.pause(0.02)
+
+    async def pause(self, seconds: float) -> None:
+        """Let so much time go by, unless all is to end."""
+        with anyio.move_on_after(seconds):
+            await self._ended.wait()
 
     def _signal(self, pid: int | None, number: int) -> None:
         if pid is not None:
@@ -108,7 +113,7 @@ class Unrest:
             status = await process.wait()
             if process.pid not in self._killed and not (self._ended.is_set() and status == 0):
                 self.heard.errors.append(f"{DAEMON} ended with status {status}")
-                await anyio.sleep(1)
+                await self.pause(1)
 
     # ------------------------------------------------------------ servers
 

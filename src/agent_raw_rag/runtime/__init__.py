@@ -219,13 +219,6 @@ class Runtime:
             finally:
                 connection.close()
 
-    def is_kept_current(self) -> bool:
-        """Whether a daemon watches the logs, and has read all there was when it began."""
-        from agent_raw_rag.runtime import heartbeat
-
-        state = heartbeat.state(self.home)
-        return state.running and state.heartbeat is not None and state.heartbeat.caught_up
-
     # ------------------------------------------------------------ reading
 
     def search(self, query: str, ask: Ask, *, top_k: int | None = None, max_tokens: int | None = None) -> SearchResult:
@@ -241,9 +234,8 @@ class Runtime:
         limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         return self.funnel.search(
-            query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume,
-            asked_at=asked_at,
-        )  # fmt: skip
+            query, self.scope(ask), limit, max_tokens=budget, zone=self.zone, resume=self.resume, asked_at=asked_at
+        )
 
     def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:
         """The last turns of a project."""

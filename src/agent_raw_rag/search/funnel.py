@@ -65,7 +65,7 @@ class Funnel:
         self._indexes = threading.Lock()
 
     def search(
-        self, query: str, scope: Scope, *, top_k: int, max_tokens: int, zone: tzinfo, resume: Resume,
+        self, query: str, scope: Scope, top_k: int, *, max_tokens: int, zone: tzinfo, resume: Resume,
         asked_at: float | None = None,
     ) -> SearchResult:  # fmt: skip
         """The passages that answer a query, within a token budget; none if nothing is relevant. ``asked_at``: when the rerank

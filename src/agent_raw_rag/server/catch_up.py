@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_raw_rag.errors import StoreBusyError
 from agent_raw_rag.log import NAME
-from agent_raw_rag.runtime import expected
+from agent_raw_rag.runtime import expected, heartbeat
 from agent_raw_rag.server.progress import said
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class CatchUp:
     def _run(self) -> None:
         try:
             runtime = self._runtime()
-            if runtime.is_kept_current():
+            if heartbeat.is_current(runtime.home):
                 _log.info("no catch-up: the daemon keeps the store current")
                 return
             report = runtime.ingest(wait_seconds=0, on_note=self._noted)
