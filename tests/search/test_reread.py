@@ -126,6 +126,14 @@ def test_the_pool_shrinks_to_what_fits_into_the_budget(store: Stored, text_ms: i
     assert {chunk_id for chunk_id, _ in ranking.order} >= set(ranking.rerank)
 
 
+def test_where_the_coarse_stages_took_all_the_time_the_question_is_not_even_read_again(store: Stored) -> None:
+    encoder = Ticking(10)
+    ask = funnel(store, encoder, encoder, 1000)
+    ranking, _ = ask.rank("who set the limit?", Scope(), ask.reader(), encoder.clock() - 0.5)
+    assert rerank_stage(ranking) == "rerank: skipped, no time was left for it"
+    assert ranking.order and not encoder.read
+
+
 def test_what_was_not_read_again_stands_behind_in_its_coarse_order(store: Stored) -> None:
     encoder = Ticking(30)
     ranking = rank(funnel(store, encoder, encoder, 1200, recency=False), "who set the limit of the queue?")

@@ -151,8 +151,7 @@ class Runtime:
         """
         from agent_raw_rag.ingest.run import IngestRun
 
-        chosen = self._chosen(agents)
-        began = time.perf_counter()
+        chosen, began = self._chosen(agents), time.perf_counter()
         with self._writing(wait_seconds, "ingest") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, on_note)
             report = run.run(chosen, again=again, only=only)

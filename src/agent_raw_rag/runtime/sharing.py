@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ class Sharing:
     home: str
     _is_on: bool = True
     _links: list[Link] = field(default_factory=list, repr=False)
+    _local_tokens: Callable[[], Tokenizer] | None = field(default=None, repr=False)
+    """Known where this process counts tokens and has not been told yet to do without the daemon."""
 
     def stand_alone(self) -> None:
         """Use the models of this process from now on, those that were handed out too: this is the daemon itself."""
@@ -58,11 +61,18 @@ class Sharing:
 
     def token_counts(self, texts: Sequence[str], local: Callable[[], Tokenizer]) -> list[int]:
         """How many tokens each text has; ``local`` is loaded only where no daemon counts."""
+        self._local_tokens = local
         if not self._is_on:
             return [len(local().encode(text)) for text in texts]
         from agent_raw_rag.encode.daemon_tokens import DaemonTokens
 
         return DaemonTokens(local, self._link()).counts(texts)
+
+    def _get_ready(self) -> None:
+        """Load the table of tokens beside the question that lost the daemon: its answer is going to need it."""
+        if self._local_tokens is not None:
+            local, self._local_tokens = self._local_tokens, None
+            threading.Thread(target=local, name="tokens", daemon=True).start()
 
     def _is_worth(self, choice: Choice) -> bool:
         return self._is_on and choice.kind in SHARED_KINDS
@@ -72,5 +82,5 @@ class Sharing:
         if not self._links:
             from agent_raw_rag.encode.daemon_link import Link
 
-            self._links.append(Link(self.home))
+            self._links.append(Link(self.home, when_lost=self._get_ready))
         return self._links[0]

@@ -17,7 +17,7 @@ from agent_raw_rag.search.late import max_similarity, token_weights
 from agent_raw_rag.search.learned import Scores, only, score, spliced, with_states
 from agent_raw_rag.search.pool import Pool, place
 from agent_raw_rag.search.ranking import Ranking
-from agent_raw_rag.search.rerank import Pace, mixed, within_budget
+from agent_raw_rag.search.rerank import LEAST_MS, Pace, mixed, within_budget
 from agent_raw_rag.search.weigh import Telling, Weighed
 from agent_raw_rag.search.weights import STATES
 
@@ -36,7 +36,10 @@ def read_again(
     clock: Callable[[], float],
 ) -> None:  # fmt: skip
     """Order a ranking by the learned score with token states, or, where nothing was weighed, half by them and half by the coarse
-    score. A model that fails leaves it as it is, and the answer says so."""
+    score. A model that fails, or a budget that is used up, leaves it as it is, and the answer says so."""
+    if budget_ms < LEAST_MS:
+        ranking.stages.append("rerank: skipped, no time was left for it")
+        return
     ids = [chunk_id for chunk_id, _ in ranking.order[:MOST]]
     texts = _texts(ids, ranking, weighed.pool)
     begun, shown_ms = clock(), budget_ms
