@@ -110,7 +110,8 @@ class Unrest:
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._log,
                 )  # fmt: skip
                 self.seats[DAEMON] = process.pid
-            status = await process.wait()
+            async with process:
+                status = await process.wait()
             if process.pid not in self._killed and not (self._ended.is_set() and status == 0):
                 self.heard.errors.append(f"{DAEMON} ended with status {status}")
                 await self.pause(1)
