@@ -84,7 +84,8 @@ class SearchSettings(_Section):
         True, description="Fold windows whose text is all but the same into the best of them."
     )
     rerank_budget_ms: Annotated[int, Field(ge=0, le=600_000)] = Field(
-        4000, description="Milliseconds that reranking may take: as many candidates as fit. 0: no reranking."
+        4000,
+        description="Milliseconds from the question on that reranking may use: as many candidates as fit. 0: none.",
     )
     rerank_threshold: Share = Field(
         0.5, description="Hits that a reranker finds less likely are left out, where its score is a probability."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -87,6 +87,10 @@ class Runtime:
 
         return tokenizer()
 
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of cl100k_base each text has."""
+        return self.models.sharing.token_counts(texts, lambda: self.tokenizer)
+
     @property
     def reader(self) -> Reader:
         """The reading side of the store, one connection a thread.
@@ -148,8 +152,7 @@ class Runtime:
         """
         from agent_raw_rag.ingest.run import IngestRun
 
-        chosen = self._chosen(agents)
-        began = time.perf_counter()
+        chosen, began = self._chosen(agents), time.perf_counter()
         with self._writing(wait_seconds, "ingest") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, on_note)
             report = run.run(chosen, again=again, only=only)
@@ -225,12 +228,13 @@ class Runtime:
             UsageError: a bad filter or number, an empty query.
             StoreError: there is no store yet.
         """
+        asked_at = time.monotonic()
         if not query.strip():
             raise UsageError("The query is empty.", hint="Ask in your own words, as you would ask a colleague.")
         limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         return self.funnel.search(
-            query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume
+            query, self.scope(ask), limit, max_tokens=budget, zone=self.zone, resume=self.resume, asked_at=asked_at
         )
 
     def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:

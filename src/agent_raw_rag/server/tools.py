@@ -159,7 +159,7 @@ class Tools:
     ) -> CallToolResult:  # fmt: skip
         runtime = self.runtime()
         budget = max_tokens or runtime.settings.search.max_tokens
-        dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.tokenizer)
+        dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.token_counts)
         if dropped:
             result.notes.append(f"{dropped} more left out to keep within {budget} tokens.")
         return _answer(*render())

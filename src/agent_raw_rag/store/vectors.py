@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_raw_rag.models import Millis
@@ -105,3 +105,13 @@ def forget_unused(connection: sqlite3.Connection) -> int:
     return connection.execute(
         "DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.hash = vectors.hash)"
     ).rowcount
+
+
+def forget_vectors(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> None:
+    """Delete the vectors of these texts, in all spaces, unless some chunk still says them: the last window of a session changes
+    with each of its turns, and what it said before is never asked for again. The caller holds the transaction."""
+    connection.executemany(
+        """DELETE FROM vectors WHERE space IN (SELECT name FROM vector_spaces) AND hash = ?1
+           AND NOT EXISTS (SELECT 1 FROM chunks WHERE hash = ?1)""",
+        [(key,) for key in hashes],
+    )

@@ -101,4 +101,6 @@ def _existing(path: str) -> str:
 
 
 def _kernel() -> str:
-    return "" if sys.platform == "win32" else os.uname().release
+    if sys.platform == "win32":
+        return ""
+    return os.uname().release
