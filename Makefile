@@ -20,6 +20,7 @@ check:  ## Style, types, import contract, generated docs
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
+	$(RUN) mypy --platform win32
 	$(RUN) lint-imports
 	$(RUN) python docs/generate.py --check
 

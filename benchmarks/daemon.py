@@ -6,8 +6,8 @@
 
 Each starts a real ``raw-rag-ingest --watch`` over logs of its own in a temporary home, and prints one JSON object.
 
-- ``latency``: a prompt is appended to a log of lines, or written as rows to a database in write-ahead-log mode, and the same
-  store is searched until it is found: the median and the worst, in seconds. The search's own time is in it.
+- ``latency``: a prompt is appended to a log of lines, or written as rows to a database in write-ahead-log mode, and a real stdio
+  server is asked by ``raw_rag_search`` until it finds it: the median and the worst, in seconds. The search's own time is in it.
 - ``idle``: the daemon reads so many sources, settles for a minute, and is then left alone. CPU time and bytes read are those of
   ``/proc/PID/stat`` and ``/proc/PID/io`` (``rchar``: what it asked for, from whatever cache).
 - ``replay``: so many sessions speak as agents do (a prompt, then an answer with actions, each 45 s on average), so much faster.
@@ -32,8 +32,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import psutil
 from layout import environment
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 from ingest import renewed
 
@@ -87,17 +90,40 @@ def until(question: Callable[[], bool], seconds: float, pause: float = 0.02) -> 
 def latency(home: Home, lines: int) -> dict[str, Any]:
     with daemon(home), closing(sqlite3.connect(home.path / DATABASE)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        runtime = Runtime.load(None, environment(home.path, home.store))
-        into_lines = [found_after(runtime, lambda text: say_in_lines(home.path / LINES, text)) for _ in range(lines)]
-        into_rows = [found_after(runtime, lambda text: say_in_rows(connection, text)) for _ in range(lines)]
-    return {"lines": spread(into_lines), "database": spread(into_rows)}
+        found = anyio.run(
+            both_found, environment(home.path, home.store), lines,
+            lambda text: say_in_lines(home.path / LINES, text), lambda text: say_in_rows(connection, text),
+        )  # fmt: skip
+    return {name: spread(seconds) for name, seconds in found.items()}
 
 
-def found_after(runtime: Runtime, say: Callable[[str], None]) -> float:
+async def both_found(variables: dict[str, str], lines: int, *ways: Callable[[str], None]) -> dict[str, list[float]]:
+    """Seconds until a server finds what was said in either way."""
+    start = StdioServerParameters(command=str(Path(sys.executable).parent / "agent-raw-rag-mcp"), env=variables)
+    async with Client(stdio_client(start)) as client:
+        await answer(client, "a first question")
+        into = [[await found_after(client, say) for _ in range(lines)] for say in ways]
+    return dict(zip(("lines", "database"), into, strict=True))
+
+
+async def answer(client: Client, query: str) -> list[str]:
+    """What the passages say."""
+    found = await client.call_tool("raw_rag_search", {"query": query, "project_path": "*"})
+    if found.is_error:
+        raise SystemExit(found.content)
+    return [one["text"] for one in (found.structured_content or {})["passages"]]
+
+
+async def found_after(client: Client, say: Callable[[str], None]) -> float:
     mark = f"quokka{uuid.uuid4().hex[:10]}"
-    time.sleep(random.uniform(0.2, 1.2))  # at any phase of whatever is periodic in the daemon
+    await anyio.sleep(random.uniform(0.2, 1.2))  # at any phase of whatever is periodic in the daemon
     say(f"Remember the word {mark} for the {random.choice(WORDS)}.")
-    return until(lambda: any(mark in one.text for one in runtime.search(mark, Ask()).passages), 60)
+    began = time.perf_counter()
+    while not any(mark in text for text in await answer(client, mark)):
+        if time.perf_counter() - began > 60:
+            raise SystemExit(f"{mark} is not found within 60 s")
+        await anyio.sleep(0.02)
+    return time.perf_counter() - began
 
 
 def spread(seconds: list[float]) -> dict[str, float]:

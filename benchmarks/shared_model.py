@@ -3,9 +3,11 @@
     python benchmarks/shared_model.py [HOME] [--servers 4] [--searches 20] [--queries 200]
 
 HOME is a folder with a store (a big one, say) whose encoder is the embedded one; without it, the packaged sample logs are used.
-Each server is a real one, asked by the official client. ``pss_mb`` shares pages among those who map them, so that its sum over
-the servers is what they take together; ``rss_mb`` counts a shared page in each, and ``peak_rss_mb`` is the most that it
-ever was. Prints one JSON object. Bar: servers together under 120 MB each, with the daemon.
+The daemon is a real ``raw-rag-ingest --watch``, and each server a real one, started as agents start it and asked by the official
+client. ``pss_mb`` shares pages among those who map them, so that its sum over the servers is what they take together; ``rss_mb``
+counts a shared page in each, ``uss_mb`` only what no other process has, and ``peak_rss_mb`` is the most that it ever was.
+``bare_server`` is one of the SDK with one tool, to compare. Prints one JSON object. Bar: servers together under 120 MB each, with
+the daemon.
 """
 
 from __future__ import annotations
@@ -26,11 +28,13 @@ from typing import Any
 import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from start import BARE
 
 from agent_raw_rag.encode.daemon_encoder import DaemonEncoder
 from agent_raw_rag.encode.daemon_link import Link
 from agent_raw_rag.encode.embedded import EmbeddedEncoder
-from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.runtime import Runtime, heartbeat
+from daemon import until
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.samples import sample_environment
@@ -40,13 +44,17 @@ QUESTIONS = [
     one for one in Path(__file__).with_name("questions.txt").read_text(encoding="utf-8").splitlines() if one.strip()
 ]
 SERVER = "import sys; from agent_raw_rag.server.stdio import main; sys.exit(main())"
-FACTS = {"Rss": "rss_mb", "Pss": "pss_mb", "Anonymous": "private_mb"}
+FACTS = {"Rss": "rss_mb", "Pss": "pss_mb", "Anonymous": "anonymous_mb"}
+PRIVATE = ("Private_Clean", "Private_Dirty")
+START_SECONDS = 600.0
 
 
 def memory(pid: int) -> dict[str, float]:
     """Of a process now, in MB."""
-    lines = (line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()[1:])
-    found = {FACTS[line[0][:-1]]: round(int(line[1]) / 1024, 1) for line in lines if line[0][:-1] in FACTS}
+    lines = [line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()[1:]]
+    kilobytes = {line[0][:-1]: int(line[1]) for line in lines}
+    found = {name: round(kilobytes[fact] / 1024, 1) for fact, name in FACTS.items()}
+    found["uss_mb"] = round(sum(kilobytes[fact] for fact in PRIVATE) / 1024, 1)
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     peak = next(line for line in status if line.startswith("VmHWM:"))
     return {**found, "peak_rss_mb": round(int(peak.split()[1]) / 1024, 1)}
@@ -54,14 +62,19 @@ def memory(pid: int) -> dict[str, float]:
 
 @contextmanager
 def daemon(environment: dict[str, str]) -> Iterator[int]:
-    """The serving process; its id."""
-    command = [sys.executable, "-m", "agent_raw_rag.daemon.alone"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None and process.stdout.readline()
+    """The daemon, from the moment on that it has read everything and made all vectors; its process."""
+    home = environment["RAW_RAG_HOME"]
+    command = [str(Path(sys.executable).parent / "raw-rag-ingest"), "--watch"]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
+            until(lambda: is_ready(heartbeat.read(home), process.pid), START_SECONDS)
             yield process.pid
         finally:
             process.terminate()
+
+
+def is_ready(beat: heartbeat.Heartbeat | None, pid: int) -> bool:
+    return beat is not None and beat.pid == pid and beat.caught_up and beat.backlog == 0
 
 
 def children() -> set[int]:
@@ -76,7 +89,7 @@ async def servers(environment: dict[str, str], count: int, searches: int) -> dic
         clients = []
         for _ in range(count):
             known = children()
-            start = StdioServerParameters(command=sys.executable, args=["-c", SERVER, "--no-catch-up"], env=environment)
+            start = StdioServerParameters(command=sys.executable, args=["-c", SERVER], env=environment)
             clients.append(await stack.enter_async_context(Client(stdio_client(start))))
             pids += children() - known
         for number in range(searches):
@@ -92,10 +105,20 @@ async def servers(environment: dict[str, str], count: int, searches: int) -> dic
         "servers": each,
         "together_pss_mb": round(sum(one["pss_mb"] for one in each), 1),
         "together_rss_mb": round(sum(one["rss_mb"] for one in each), 1),
+        "together_uss_mb": round(sum(one["uss_mb"] for one in each), 1),
         "loaded_models": models,
         "search_ms_p50": round(statistics.median(took), 1),
         "search_ms_max": round(max(took), 1),
     }
+
+
+async def bare_server(environment: dict[str, str]) -> dict[str, float]:
+    """Memory of a server of the SDK that does nothing."""
+    known = children()
+    start = StdioServerParameters(command=sys.executable, args=["-c", BARE], env=environment)
+    async with Client(stdio_client(start)) as client:
+        await client.call_tool("echo", {"text": "a"})
+        return memory((children() - known).pop())
 
 
 def latencies(encoder: Any, queries: int) -> dict[str, float]:
@@ -115,6 +138,7 @@ def latencies(encoder: Any, queries: int) -> dict[str, float]:
 
 def measure(environment: dict[str, str], options: argparse.Namespace) -> dict[str, Any]:
     home = environment["RAW_RAG_HOME"]
+    bare = anyio.run(bare_server, environment)
     alone = anyio.run(servers, environment, options.servers, options.searches)
     with daemon(environment) as pid:
         link = Link(home)
@@ -127,6 +151,7 @@ def measure(environment: dict[str, str], options: argparse.Namespace) -> dict[st
     bar = BAR_MB * options.servers
     return {
         "bar_mb": bar,
+        "bare_server": bare,
         "without_daemon": alone,
         "with_daemon": shared,
         "daemon": serving,
@@ -145,9 +170,9 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.home:
-            environment = {**os.environ, "RAW_RAG_HOME": options.home}
+            environment = {**os.environ, "RAW_RAG_HOME": options.home, "HOME": folder}
         else:
-            made = sample_environment(Path(folder), config='[encoder]\nname = "embedded"\n')
+            made = sample_environment(Path(folder), config='[encoder]\nname = "embedded"\n[daemon]\nbusy_load = 0\n')
             Runtime.load(None, made).ingest()
             environment = {**os.environ, **made}
         found = measure(environment, options)

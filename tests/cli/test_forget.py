@@ -56,6 +56,13 @@ def test_forgetting_everything_by_accident_is_refused(own: Environment, argument
     assert len(sessions(own)) == 6
 
 
+def test_all_projects_are_taken_with_a_stretch_of_time_as_the_help_says(own: Environment) -> None:
+    assert "'*'" in run(own, "forget", "--help").stdout
+    planned = given(own, "forget", "--project", "*", "--after", "2026-10-01", "--dry-run")
+    assert planned["turns"] > 0 and planned == given(own, "forget", "--after", "2026-10-01", "--dry-run")
+    assert given(own, "forget", "--project", "*", "--after", "2026", "--yes")["sessions"] == 6
+
+
 def test_what_is_not_there_cannot_be_forgotten(own: Environment) -> None:
     assert "Nothing" in run(own, "forget", "--project", "/nowhere", "--yes").stdout
     assert run(own, "forget", "--session", "claude:none", "--yes").exit_code == 1

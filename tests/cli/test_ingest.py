@@ -8,7 +8,17 @@ from pathlib import Path
 from tests.cli.commands import Environment, run, run_ingest
 from tests.samples import sample_environment
 
-COUNTS = {"sources", "sessions", "turns", "chunks", "new_sessions", "new_turns", "skipped_records", "unknown_records"}
+COUNTS = {
+    "sources",
+    "sessions",
+    "turns",
+    "chunks",
+    "new_sessions",
+    "new_turns",
+    "skipped_records",
+    "unknown_records",
+    "new_unknown_records",
+}
 AGENTS = {"claude", "codex", "opencode", "omp", "antigravity"}
 
 
@@ -33,6 +43,23 @@ def test_a_rebuild_reads_everything_again_and_adds_nothing(own: Environment) -> 
     after = json.loads(run(own, "status", "--json").stdout)
     assert all(one["sources"] for one in report["agents"].values())
     assert (after["sessions"], after["turns"]) == (before["sessions"], before["turns"])
+
+
+def test_unknown_types_are_told_of_once_and_kept_in_status(own: Environment) -> None:
+    log = next(Path(own["HOME"]).glob(".claude/projects/*/7c1e*.jsonl"))
+
+    def add(kind: str) -> str:
+        with log.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"type": kind, "sessionId": "7c1e5a52-3b0f-4d57-9a58-2f6d1c90e001"}) + "\n")
+        return run_ingest(own, "-q").stdout
+
+    assert "not known before were passed over: hologram (1)" in add("hologram")
+    assert "passed over" not in run_ingest(own, "-q").stdout
+    assert "passed over" not in add("hologram")
+    assert "passed over: orb (1)" in add("orb")
+    assert "passed over" not in run_ingest(own, "--rebuild", "-q").stdout
+    said = run(own, "status").stdout
+    assert "hologram (2)" in said and "orb (1)" in said
 
 
 def test_only_the_chosen_agents_are_read(unread: Environment) -> None:

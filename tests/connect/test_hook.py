@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -145,6 +146,59 @@ def test_whatever_it_is_given_it_ends_with_status_0_and_no_output(
 
 
 @pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="the streams are closed by a shell")
+@pytest.mark.parametrize(
+    "streams", ["<&-", "</dev/null >&-", "</dev/null 2>&-", "<&- >&- 2>&-", "</dev/null >/dev/full"]
+)
+@pytest.mark.parametrize("words", ["session-start", "no-such-event"])
+def test_whatever_stream_is_closed_it_ends_with_status_0(environment: dict[str, str], streams: str, words: str) -> None:
+    line = f'exec "$0" -c "$1" hook {words} {streams}'
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable, START], cwd="/", env=environment_of(environment), capture_output=True,
+        timeout=110, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, b"") and b"Traceback" not in done.stderr
+
+
+@pytest.mark.process
+def test_a_payload_without_an_end_is_not_waited_for(environment: dict[str, str]) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, "hook", "session-start"], env=environment_of(environment),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    try:
+        while True:
+            process.stdin.write(b" " * (1 << 16))
+    except BrokenPipeError:
+        pass
+    assert process.wait(100) == 0
+    for stream in (process.stdin, process.stdout, process.stderr):
+        assert stream is not None
+        with contextlib.suppress(BrokenPipeError):
+            stream.close()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "variables",
+    [{"RAW_RAG_HOOK_MS": "9" * 5000}, {"RAW_RAG_HOME": "~no-such-user/x"}, {"RAW_RAG_HOME": os.devnull}, {"HOME": ""}],
+    ids=["limit", "unknown home", "home is a device", "empty HOME"],
+)
+@pytest.mark.parametrize("event", ["session-start", "pre-compact"])
+def test_whatever_its_environment_says_it_ends_with_status_0(
+    environment: dict[str, str], variables: dict[str, str], event: str, tmp_path: Path
+) -> None:
+    given = {**environment, **variables}
+    done = subprocess.run(
+        [sys.executable, "-c", START, "hook", event], env=environment_of(given), cwd=tmp_path, input=b"{}",
+        capture_output=True, timeout=110, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and b"Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [], "no folder is made where it happens to be started"
+
+
+@pytest.mark.process
 def test_a_damaged_store_is_a_line_on_stderr_and_nothing_else(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "raw_rag.db").write_bytes(b"garbage " * 1000)
     given = {**environment, "RAW_RAG_HOME": str(tmp_path), "RAW_RAG_HOOK_MS": "60000"}
@@ -202,7 +256,15 @@ def test_a_hook_loads_nothing_that_is_slow(environment: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(
     ("given", "seconds"),
-    [("", LIMIT_SECONDS), ("250", 0.25), ("0", LIMIT_SECONDS), ("-1", LIMIT_SECONDS), ("x", LIMIT_SECONDS)],
+    [
+        ("9" * 5000, LIMIT_SECONDS),
+        ("600000", 600.0),
+        ("", LIMIT_SECONDS),
+        ("250", 0.25),
+        ("0", LIMIT_SECONDS),
+        ("-1", LIMIT_SECONDS),
+        ("x", LIMIT_SECONDS),
+    ],
 )
 def test_the_time_that_it_may_take_can_be_set(given: str, seconds: float) -> None:
     assert limit({"RAW_RAG_HOOK_MS": given}) == seconds

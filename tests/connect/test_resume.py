@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,10 +16,12 @@ from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from agent_raw_rag.connect.handoff import last_exchanges, tokens_of
+from agent_raw_rag.connect.plan import wirings
 from agent_raw_rag.search.browse import ReadTurn
+from agent_raw_rag.sources.samples import lay_out
 from tests.cli.commands import Environment, given, run, run_ingest
 from tests.process.processes import RAW_RAG, environment_of
-from tests.samples import sample_environment
+from tests.samples import PROJECT, SAMPLES, sample_environment
 
 CLAUDE = "7c1e5a52-3b0f-4d57-9a58-2f6d1c90e001"
 
@@ -77,6 +80,65 @@ def test_the_agent_takes_over_in_the_start_folder(own: Callable[[str, str], Envi
         capture_output=True, text=True, timeout=110, check=False,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == (f"{start}|--session s-1\n", 7), done.stderr
+
+
+REOPENED = {
+    "claude": ("claude", f"--resume {CLAUDE}"),
+    "codex": ("codex", "resume 019a5b00-1c2d-7000-8000-00000000a001"),
+    "opencode": ("opencode", "--session ses_5c1a7be20ffeUploaderResume0001"),
+    "omp": ("omp", "--resume 01a1b000-4444-7000-8000-00000000b001"),
+    "antigravity": ("agy", "--conversation 5e0c1d72-8a4b-4f6e-9c33-0d1f2a3b4c01"),
+}
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[Environment, Path]:
+    """The sample logs of all agents, held in a folder that exists, with programs that say how they were started."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    start, programs, logs = folder / "it is here é (1) & $HOME", folder / "programs", folder / "logs"
+    start.mkdir()
+    programs.mkdir()
+    shutil.copytree(SAMPLES, logs)
+    for path in logs.rglob("*"):
+        if path.is_file():
+            path.write_text(path.read_text("utf-8").replace(PROJECT, str(start)), "utf-8")
+    environment = sample_environment(folder, logs=False)
+    shutil.rmtree(environment["HOME"])
+    lay_out(str(logs), environment["HOME"])
+    for program, _ in REOPENED.values():
+        (programs / program).write_text('#!/bin/sh\necho "$PWD|$*"\nexit 7\n', "utf-8")
+        (programs / program).chmod(0o755)
+    assert run_ingest(environment, "--quiet").exit_code == 0
+    return {**environment, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}, start
+
+
+@pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
+@pytest.mark.parametrize("agent", REOPENED)
+def test_every_agent_is_started_with_its_session_in_its_folder(elsewhere: tuple[Environment, Path], agent: str) -> None:
+    environment, start = elsewhere
+    (session,) = [
+        one["session"] for one in given(environment, "sessions") if one["agent"] == agent and not one["parent"]
+    ]
+    program, arguments = REOPENED[agent]
+    done = subprocess.run(
+        [sys.executable, "-c", RAW_RAG, "resume", session], env=environment_of(environment), capture_output=True, text=True,
+        timeout=110, check=False, cwd="/", encoding="utf-8",
+    )  # fmt: skip
+    assert (done.stdout, done.returncode) == (f"{start}|{arguments}\n", 7), done.stderr
+    shown = run(environment, "resume", session, "--print").stdout
+    pasted = subprocess.run(
+        ["sh", "-c", shown], env=environment_of(environment), capture_output=True, text=True, cwd="/", timeout=60,
+        check=False, encoding="utf-8",
+    )  # fmt: skip
+    assert (pasted.stdout, pasted.returncode) == (f"{start}|{arguments}\n", 7), "the line works where it is pasted"
+    assert shown.rstrip().endswith(f"&& {program} {arguments}")
+
+
+@pytest.mark.parametrize("to", list(wirings()))
+def test_a_session_can_be_handed_to_every_agent(stored: Environment, to: str) -> None:
+    prompt = given(stored, "handoff", CLAUDE, "--to", to)["prompt"]
+    assert prompt.startswith(f"{wirings()[to][1].title}: go on") and "no-blind-retry" in prompt
 
 
 def test_what_stands_in_the_way_is_said_with_a_way_out(own: Callable[[str, str], Environment], tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ import json
 import os
 import socket
 import stat
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ import pytest
 
 from agent_raw_rag import __version__
 from agent_raw_rag.daemon.serving import Serving
+from agent_raw_rag.encode.base import Vectors
 from agent_raw_rag.encode.daemon_address import ADDRESS_FILE, SOCKET, Address, find
 from agent_raw_rag.encode.daemon_link import MAX_REQUEST_BYTES
+from agent_raw_rag.encode.hashing import HashingEncoder
 from agent_raw_rag.errors import StoreBusyError
 from agent_raw_rag.models import Ask
 from agent_raw_rag.runtime import Runtime
@@ -104,6 +108,13 @@ def test_a_model_of_a_server_elsewhere_is_not_served_nor_asked(tmp_path: Path) -
         assert error(asked.post("/v1/embeddings", json={"input": "a"}), 404)["code"] == "not_found"
         assert error(asked.post("/search", json={"query": "a"}), 503)["code"] == "store"
     serving.stop()
+
+
+def test_tokens_are_counted_as_here(served: tuple[Runtime, Address], asked: httpx2.Client) -> None:
+    texts = ["drop the retry", "", "\ud800 alone", "三 words <|endoftext|>"]
+    found = asked.post("/v1/token_counts", content=json.dumps({"input": texts})).json()
+    assert found == {"counts": [len(served[0].tokenizer.encode(text)) for text in texts]}
+    assert error(asked.post("/v1/token_counts", json={"input": "a"}), 400)["code"] == "bad_argument"
 
 
 def test_a_search_gives_what_the_command_gives(served: tuple[Runtime, Address], asked: httpx2.Client) -> None:
@@ -230,3 +241,33 @@ def test_a_runtime_folder_that_others_may_enter_is_not_used(tmp_path: Path, monk
     serving = Serving(Runtime.load(None, made))
     assert Path(serving.start().path).parent != tmp_path / "run"
     serving.stop()
+
+
+class Stuck(HashingEncoder):
+    """Comes back when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.asked, self.go_on = threading.Event(), threading.Event()
+
+    def encode_query(self, text: str) -> Vectors:
+        self.asked.set()
+        self.go_on.wait(60)
+        return super().encode_query(text)
+
+
+def test_who_is_not_answered_before_the_end_is_told_so_and_nothing_is_complained_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    runtime, stuck = Runtime.load(None, environment(tmp_path, HASHING)), Stuck()
+    choice = runtime.models.encoder_choice(None)
+    assert choice is not None
+    runtime.models._encoders[choice.key] = stuck
+    serving = Serving(runtime)
+    with client(serving.start()) as asked, ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(asked.post, "/v1/embeddings", json={"input": "a", "input_type": "query"})
+        assert stuck.asked.wait(60)
+        serving.stop()
+        assert error(answer.result(), 503)["code"] == "ending"
+        stuck.go_on.set()
+    assert "Traceback" not in caplog.text and "Exception" not in caplog.text

@@ -17,6 +17,7 @@ import pytest
 from agent_raw_rag import __version__
 from agent_raw_rag.daemon.serving import Serving
 from agent_raw_rag.encode.base import Encoder
+from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.encode.daemon_address import SOCKET, find
 from agent_raw_rag.encode.daemon_encoder import BATCH_TEXTS, DaemonEncoder, DaemonTokenEncoder
 from agent_raw_rag.encode.daemon_link import Link
@@ -26,7 +27,10 @@ from agent_raw_rag.encode.embedded import EmbeddedEncoder
 from agent_raw_rag.encode.hashing import HashingEncoder
 from agent_raw_rag.encode.late import TokenEncoder
 from agent_raw_rag.encode.overlap import OverlapReranker
+from agent_raw_rag.encode.tokens import tokenizer
+from agent_raw_rag.models import Tokenizer
 from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.runtime.sharing import Sharing
 from tests.daemon.running import environment, eventually, health, home_of, serving
 
 pytestmark = [
@@ -162,6 +166,40 @@ def test_killed_in_the_middle_it_is_replaced_at_once_and_used_again_when_it_is_b
         clock.now += MOST_AWAY_SECONDS
         assert not is_local(encoder)
         assert health(home_of(made))["pid"] == second.pid
+
+
+def test_tokens_are_counted_by_the_daemon_and_here_when_it_is_gone(tmp_path: Path) -> None:
+    made, asked = environment(tmp_path, '[encoder]\nname = "hashing"\n'), []
+
+    def local() -> Tokenizer:
+        asked.append("loaded")
+        return tokenizer()
+
+    sharing, wanted = Sharing(home_of(made)), [len(tokenizer().encode(text)) for text in TEXTS]
+    with serving(made) as process:
+        assert sharing.token_counts(TEXTS, local) == wanted and not asked
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert sharing.token_counts(TEXTS, local) == wanted and asked
+
+
+def test_a_question_that_loses_the_daemon_loads_the_table_of_tokens_meanwhile(tmp_path: Path) -> None:
+    made, loaded = environment(tmp_path), threading.Event()
+
+    def local() -> Tokenizer:
+        loaded.set()
+        return tokenizer()
+
+    sharing = Sharing(home_of(made))
+    encoder = sharing.encoder(Absent(), Choice("embedded", {}))
+    with serving(made) as process:
+        sharing.token_counts(TEXTS, local)
+        encoder.encode_query("the daemon is there")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not loaded.is_set()
+        encoder.encode_query("the daemon is gone")
+        assert loaded.wait(60)
 
 
 def test_a_stopped_process_answers_nobody_and_holds_nobody_up(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ def bounds(text: str, zone: str = "UTC", now: str = "2026-11-30T10:00") -> tuple
     [
         ("2026-11-05", "2026-11-05T00:00", "2026-11-06T00:00"),
         ("2026-11", "2026-11-01T00:00", "2026-12-01T00:00"),
+        ("2026", "2026-01-01T00:00", "2027-01-01T00:00"),
+        ("2027", "2027-01-01T00:00", "2028-01-01T00:00"),
         ("today", "2026-11-30T00:00", "2026-12-01T00:00"),
         ("Yesterday", "2026-11-29T00:00", "2026-11-30T00:00"),
         ("7d", "2026-11-23T00:00", "2026-11-24T00:00"),
@@ -58,14 +60,30 @@ def test_a_day_of_the_clock_change_has_its_own_length() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2026-13-45", "2026/10/05", "soon", "", "-1d", "99999999d", "last someday", "2026-02-30", "0d x"]
+    "text",
+    [
+        "2026-13-45",
+        "2026/10/05",
+        "soon",
+        "",
+        "-1d",
+        "99999999d",
+        "last someday",
+        "2026-02-30",
+        "0d x",
+        "20",
+        "20261",
+        "0000",
+    ],
 )
 def test_what_is_no_date_is_refused_with_the_ways_to_write_one(text: str) -> None:
     with pytest.raises(UsageError, match="Use a date"):
         bounds(text)
 
 
-@pytest.mark.parametrize("text", ["0001-01-01", "0001-01", "9999-12-31", "9999-12", "0001-01-01T00:00+14:00", "9999y"])
+@pytest.mark.parametrize(
+    "text", ["0001-01-01", "0001-01", "0001", "9999", "9999-12-31", "9999-12", "0001-01-01T00:00+14:00", "9999y"]
+)
 @pytest.mark.parametrize("zone", ["Asia/Taipei", "America/New_York", None])
 def test_a_day_at_the_rim_of_the_calendar_is_a_bound_or_refused(text: str, zone: str | None) -> None:
     now = datetime.fromisoformat("2026-11-30T10:00").replace(tzinfo=ZoneInfo(zone) if zone else SYSTEM_ZONE)

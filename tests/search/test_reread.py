@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import threading
 
 import pytest
 from hypothesis import given
@@ -31,6 +31,7 @@ class Ticking(HashingEncoder):
     def __init__(self, text_ms: float = 0.0, fails: bool = False) -> None:
         super().__init__(64)
         self.text_ms, self.fails, self.seconds = text_ms, fails, 0.0
+        self.read: list[str] = []
 
     def clock(self) -> float:
         return self.seconds
@@ -39,6 +40,21 @@ class Ticking(HashingEncoder):
         if self.fails:
             raise ModelError("The model file is damaged.")
         self.seconds += self.text_ms / 1000
+        self.read.append(text)
+        return super().token_states(text)
+
+
+class Waiting(HashingEncoder):
+    """Does not come back from a text that says this, until it is told to."""
+
+    def __init__(self, stuck_in: str = "stuck") -> None:
+        super().__init__(64)
+        self._stuck_in = stuck_in
+        self.go_on = threading.Event()
+
+    def token_states(self, text: str) -> TokenStates:
+        if self._stuck_in in text:
+            self.go_on.wait(60)
         return super().token_states(text)
 
 
@@ -110,6 +126,14 @@ def test_the_pool_shrinks_to_what_fits_into_the_budget(store: Stored, text_ms: i
     assert {chunk_id for chunk_id, _ in ranking.order} >= set(ranking.rerank)
 
 
+def test_where_the_coarse_stages_took_all_the_time_the_question_is_not_even_read_again(store: Stored) -> None:
+    encoder = Ticking(10)
+    ask = funnel(store, encoder, encoder, 1000)
+    ranking, _ = ask.rank("who set the limit?", Scope(), ask.reader(), encoder.clock() - 0.5)
+    assert rerank_stage(ranking) == "rerank: skipped, no time was left for it"
+    assert ranking.order and not encoder.read
+
+
 def test_what_was_not_read_again_stands_behind_in_its_coarse_order(store: Stored) -> None:
     encoder = Ticking(30)
     ranking = rank(funnel(store, encoder, encoder, 1200, recency=False), "who set the limit of the queue?")
@@ -156,12 +180,27 @@ def test_turns_are_ranked_by_their_own_scores(store: Stored) -> None:
     assert [score for _, _, score in turns] == sorted((score for _, _, score in turns), reverse=True)
 
 
-def test_a_text_is_read_once_for_a_question(tmp_path: Path) -> None:
+def test_a_text_is_read_once_for_a_question(store: Stored) -> None:
     encoder = Ticking(10)
-    reader = LateReader(encoder)
-    reader.passages(["one", "two", "one"])
-    reader.passages(["two", "three"])
-    assert round(encoder.seconds, 6) == 0.03
+    rank(funnel(store, encoder, encoder), "who set the limit of the queue?")
+    read = encoder.read[1:]  # the question's own states come first
+    assert len(read) > MOST and len(read) == len(set(read))
+
+
+def test_what_is_not_read_in_time_is_left_out_and_holds_nothing_up() -> None:
+    encoder = Waiting()
+    found = LateReader(encoder).passages(["first", "stuck", "behind"], lambda states: len(states.vectors), 0.5)
+    encoder.go_on.set()
+    assert found.keys() >= {"first"} and "stuck" not in found
+
+
+def test_a_model_that_is_stuck_leaves_the_coarse_order_when_the_budget_is_over(store: Stored) -> None:
+    encoder = Waiting(stuck_in="")
+    settings = Settings().search.model_copy(update={"rerank_budget_ms": 300})
+    ask = Funnel(store.home, lambda: store.reader, lambda: encoder, settings, lambda: Late(lambda: encoder))
+    ranking = rank(ask, "who set the limit of queue7?")
+    encoder.go_on.set()
+    assert "reranked 0 of" in rerank_stage(ranking) and ranking.order
 
 
 @given(

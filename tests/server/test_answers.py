@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.runtime import Runtime, heartbeat
+from agent_raw_rag.runtime.heartbeat import AgentBeat, Heartbeat
 from agent_raw_rag.server.text import CUT
+from agent_raw_rag.store.lock import DAEMON, lock
 from tests.samples import PROJECT, empty_runtime, sample_runtime
 from tests.server.calls import answer, call, text, with_client
 
@@ -187,6 +189,41 @@ def test_status_counts_what_is_stored(runtime: Runtime) -> None:
     assert all(name in text(result) for name in result.structured_content["agents"])
     one = answer(runtime, "status", {"agent": "omp"})
     assert set(one["agents"]) == {"omp"} and one["cursors"]
+
+
+def test_status_says_how_the_daemon_is_in_both_forms(tmp_path: Path) -> None:
+    runtime = sample_runtime(tmp_path)
+    result = call(runtime, "status", {})
+    assert result.structured_content is not None
+    assert result.structured_content["daemon"] == {"running": False, "heartbeat": None}
+    assert "Daemon: not running." in text(result)
+    failing = {f"/logs/{number}.jsonl": "no\nlog " * 500 for number in range(300)}
+    beat = Heartbeat(7, "9.9", started=1.8e9, beat=1.8e9, caught_up=True, backlog=5, error="x" * 10_000, error_at=1.8e9)
+    beat.agents = {"codex": AgentBeat(lag_seconds=1.25, read_at=1.8e9, failing=failing)}
+    heartbeat.write(runtime.home, beat)
+    with lock(runtime.home, DAEMON, wait_seconds=1, purpose="a test"):
+        result = call(runtime, "status", {})
+    assert result.structured_content is not None
+    said = result.structured_content["daemon"]
+    assert said["running"] and said["heartbeat"]["agents"]["codex"]["lag_seconds"] == 1.25
+    assert len(said["heartbeat"]["agents"]["codex"]["failing"]) == 6
+    assert "Daemon: running, process 7" in text(result) and "last change read after 1.2 s" in text(result)
+    assert len(text(result)) < 5000 and len(json.dumps(result.structured_content)) < 10_000
+
+
+def test_a_status_with_very_much_to_say_stays_short(tmp_path: Path) -> None:
+    runtime = empty_runtime(tmp_path)
+    folder = Path(runtime.environment["HOME"]) / ".claude" / "projects" / "-many"
+    folder.mkdir()
+    for number in range(120):
+        line = {"type": "user", "sessionId": f"s{number}", "uuid": f"u{number}", "timestamp": "2026-11-01T10:00:00Z"}
+        said = json.dumps({**line, "message": {"role": "user", "content": "hello"}})
+        (folder / f"0b0b0b0b-0000-4000-8000-{number:012}.jsonl").write_text(said + "\n", encoding="utf-8")
+    runtime.ingest()
+    result = call(runtime, "status", {"agent": "claude"})
+    assert result.structured_content is not None
+    assert len(result.structured_content["cursors"]) == 40
+    assert any("read last are listed" in one for one in result.structured_content["problems"])
 
 
 def test_ingest_reports_what_is_new_with_progress(tmp_path: Path) -> None:

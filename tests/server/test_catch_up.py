@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,10 +12,11 @@ import pytest
 from mcp import Client
 
 from agent_raw_rag.log import NAME
-from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.runtime import Runtime, heartbeat
+from agent_raw_rag.runtime.heartbeat import Heartbeat
 from agent_raw_rag.server.app import build
 from agent_raw_rag.server.catch_up import CatchUp
-from agent_raw_rag.store.lock import WRITER, lock
+from agent_raw_rag.store.lock import DAEMON, WRITER, lock
 from tests.samples import empty_runtime
 from tests.server.calls import text
 
@@ -81,3 +83,23 @@ def test_while_it_runs_a_search_says_that_it_does(tmp_path: Path) -> None:
 def test_a_server_that_nobody_spoke_to_has_nothing_to_stop(tmp_path: Path) -> None:
     runtime = empty_runtime(tmp_path)
     assert CatchUp(lambda: runtime).stop(0)
+
+
+def test_it_leaves_reading_to_a_daemon_that_has_caught_up(tmp_path: Path, logged: pytest.LogCaptureFixture) -> None:
+    runtime = empty_runtime(tmp_path)
+    beat = Heartbeat(pid=1, version="1", started=0, beat=0, caught_up=False)
+    with lock(runtime.home, DAEMON, wait_seconds=0, purpose="a test"):
+        heartbeat.write(runtime.home, replace(beat, caught_up=True))
+        after_a_handshake(runtime)
+        assert "the daemon keeps the store current" in logged.text
+        assert not (Path(runtime.home) / "raw_rag.db").exists()
+        heartbeat.write(runtime.home, beat)
+        after_a_handshake(runtime)
+        assert runtime.status().sessions == 6
+
+
+def test_what_a_dead_daemon_said_is_not_believed(tmp_path: Path) -> None:
+    runtime = empty_runtime(tmp_path)
+    heartbeat.write(runtime.home, Heartbeat(pid=1, version="1", started=0, beat=0, caught_up=True))
+    after_a_handshake(runtime)
+    assert runtime.status().sessions == 6

@@ -30,6 +30,26 @@ def test_a_relative_configuration_is_named_by_its_place(tmp_path: Path, monkeypa
     assert job("/bin/x", "my.toml", 60, {}, []).arguments[-1] == str(tmp_path / "my.toml")
 
 
+def test_what_is_named_from_here_is_named_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/me")
+    given = {
+        "RAW_RAG_HOME": "./my store", "RAW_RAG_CONFIG": "~/c.toml", "RAW_RAG_DB_PATH": "sub/x.db", "RAW_RAG_LOG": "DEBUG",
+        "CODEX_HOME": "/logs", "PI_CONFIG_DIR": ".omp-work",
+    }  # fmt: skip
+    made = job("/bin/x", None, 60, given, ["CODEX_HOME", "PI_CONFIG_DIR"]).environment
+    assert made == {
+        "RAW_RAG_HOME": str(tmp_path / "my store"), "RAW_RAG_CONFIG": "/home/me/c.toml",
+        "RAW_RAG_DB_PATH": str(tmp_path / "sub/x.db"), "RAW_RAG_LOG": "DEBUG", "CODEX_HOME": "/logs",
+        "PI_CONFIG_DIR": ".omp-work",
+    }  # fmt: skip
+
+
+def test_a_key_does_not_go_along_whatever_its_variable_is_called() -> None:
+    given = {"RAW_RAG_KEY": "sk-secret", "RAW_RAG_LOG": "INFO"}
+    assert job("/bin/x", None, 60, given, [], ["RAW_RAG_KEY"]).environment == {"RAW_RAG_LOG": "INFO"}
+
+
 @pytest.mark.parametrize(
     ("path", "ephemeral"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import plistlib
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -48,6 +49,18 @@ def test_what_launchd_reads_is_what_was_meant(words: list[str], environment: dic
     assert read.get("EnvironmentVariables", {}) == environment
     assert read["Label"] == LABEL
     assert read["KeepAlive"] == {"SuccessfulExit": False}
+
+
+def test_the_example_names_no_folder_of_the_machine_it_was_built_on() -> None:
+    paths = re.findall(r"<string>(/[^<]*)</string>", EXAMPLE.read_text(encoding="utf-8"))
+    assert paths == ["/Users/you/.local/bin/raw-rag-ingest"]
+
+
+@pytest.mark.parametrize("word", ["a\x1bb", "\udcff"], ids=["control character", "broken UTF-8"])
+def test_what_a_property_list_cannot_hold_is_said(service: Launchd, word: str) -> None:
+    with pytest.raises(ServiceError, match="cannot be described"):
+        service.install(Job("/p", (word,)))
+    assert not Path(service.file).exists()
 
 
 @pytest.mark.skipif(shutil.which("plutil") is None, reason="plutil is on macOS only")

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_raw_rag.errors import ServiceError
@@ -36,22 +36,26 @@ def test_the_unit_is_the_golden_one(service: Systemd) -> None:
 
 
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=("Cc", "Cs"))))
+@example("a\nb\tc\x1b")
 def test_a_quoted_word_reads_back_as_it_was(text: str) -> None:
     word = quoted(text, variables=True)
     assert "\n" not in word
-    inner = re.sub(r"\\(.)", r"\1", word[1:-1])
+    inner = re.sub(r"\\x(..)|\\(.)", lambda found: chr(int(found[1], 16)) if found[1] else found[2], word[1:-1])
     assert inner.replace("%%", "%").replace("$$", "$") == text
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
-@pytest.mark.parametrize("name", ["plain", "with blanks, 100 % and $HOME"])
+@pytest.mark.parametrize("name", ["plain", "with blanks, 100 % and $HOME", "é 記 'a' \\ %h ${X}; &"])
 def test_systemd_finds_nothing_wrong_with_it(service: Systemd, tmp_path: Path, name: str) -> None:
     program = tmp_path / name / "raw-rag-ingest"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
     unit = tmp_path / UNIT
-    unit.write_text(service.render(Job(str(program), JOB.arguments, JOB.environment)), encoding="utf-8")
+    job = Job(
+        str(program), (*JOB.arguments, "--config", f"{name}.toml"), {"RAW_RAG_HOME": name, "RAW_RAG_NOTE": "a\nb"}
+    )
+    unit.write_text(service.render(job), encoding="utf-8")
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
     done = subprocess.run(
         ["systemd-analyze", "--user", "verify", "--man=no", str(unit)], env=environment, capture_output=True, text=True,
@@ -60,6 +64,13 @@ def test_systemd_finds_nothing_wrong_with_it(service: Systemd, tmp_path: Path, n
     if "D-Bus" in done.stderr or "Failed to initialize manager" in done.stderr:
         pytest.skip(f"systemd-analyze cannot run here: {done.stderr.strip()}")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_program_whose_path_systemd_refuses_is_started_by_a_shell(service: Systemd) -> None:
+    odd = Job("/home/o'brien/bin/raw-rag-ingest", ("--watch",))
+    assert """ExecStart="/bin/sh" "-c" "exec \\"$$0\\" \\"$$@\\"" "/home/o'brien/bin/raw-rag-ingest" "--watch"\n""" in (
+        service.render(odd)
+    )
 
 
 def test_installing_writes_the_unit_and_starts_it(service: Systemd, systemctl: Fake) -> None:

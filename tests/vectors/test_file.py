@@ -53,6 +53,15 @@ def test_dropped_chunks_are_not_found(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_a_stretch_that_is_gone_as_a_whole_is_compacted_away(tmp_path: Path) -> None:
+    cache = filled(tmp_path / "v", 3000)
+    cache.drop([1, *range(1025, 3001)])
+    cache.commit(3000)
+    cache.compact()
+    assert (ids(cache), cache.dead) == (list(range(2, 1025)), 0)
+    cache.close()
+
+
 def test_an_id_that_comes_again_is_there_once_with_its_last_vector(tmp_path: Path) -> None:
     cache = filled(tmp_path / "v", 4)
     cache.append([VectorRow(2)], vectors_of(1, seed=7))

@@ -5,7 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from agent_raw_rag.adapters._script import script
-from agent_raw_rag.adapters.wiring import Entry, Environment, Extension, Files, Syntax, Wiring, beside, moved
+from agent_raw_rag.adapters.wiring import (
+    Entry,
+    Environment,
+    Extension,
+    Files,
+    Syntax,
+    Wiring,
+    beside,
+    is_absolute,
+    moved,
+)
 
 
 def omp_folder(environment: Environment, home: str) -> str:
@@ -13,7 +23,7 @@ def omp_folder(environment: Environment, home: str) -> str:
     if environment.get("PI_CODING_AGENT_DIR"):
         return moved(environment, "PI_CODING_AGENT_DIR", home, "")
     dot = environment.get("PI_CONFIG_DIR", "").rstrip("/") or ".omp"
-    base = dot if dot.startswith("/") else f"{home}/{dot}"
+    base = dot if is_absolute(dot) else f"{home}/{dot}"
     profile = environment.get("OMP_PROFILE") or environment.get("PI_PROFILE")
     return f"{base}/profiles/{profile}/agent" if profile else f"{base}/agent"
 

@@ -44,7 +44,10 @@ WIRING = Wiring(
     title="OpenCode",
     program="opencode",
     folder=_folder,
-    files=Files(beside(_folder, "opencode.jsonc", "opencode.json"), ("opencode.jsonc", "opencode.json")),
+    files=Files(
+        beside(_folder, "opencode.jsonc", "opencode.json"),
+        (".opencode/opencode.jsonc", ".opencode/opencode.json", "opencode.jsonc", "opencode.json"),
+    ),
     syntax=Syntax.JSONC,
     entries=(
         Entry(("mcp", "servers"), head=_LOCAL, one_list=True, environment="environment"),

@@ -14,7 +14,8 @@ const MILLISECONDS = 1000;
 function ask(event, payload) {
   return new Promise((resolve) => {
     const [program, ...words] = [...COMMAND, event, "--agent", "%(agent)s"];
-    const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], env: { ...process.env, ...VARIABLES } });
+    const env = { ...process.env, ...VARIABLES };
+    const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true, env });
     let said = "";
     const end = setTimeout(() => { child.kill(); resolve(""); }, MILLISECONDS);
     const answer = () => {

@@ -13,6 +13,7 @@ from agent_raw_rag.adapters._omp_entries import ENTRIES, IGNORED
 from agent_raw_rag.adapters._omp_session import stamped_id
 from agent_raw_rag.adapters._omp_wiring import OMP, PI, resume
 from agent_raw_rag.adapters.base import Adapter, Root, State, string
+from agent_raw_rag.adapters.wiring import is_absolute
 from agent_raw_rag.models import Event, Message, Record, Shape, Source, Trail, Unknown
 
 SUBAGENT = "subagent"
@@ -29,7 +30,7 @@ def roots(env: Mapping[str, str], home: str) -> tuple[Root, ...]:
         return home + path[1:] if path == "~" or path.startswith("~/") else path
 
     agent, config, sessions = moved("PI_CODING_AGENT_DIR"), moved("PI_CONFIG_DIR"), moved("PI_CODING_AGENT_SESSION_DIR")
-    dot = config if config.startswith("/") else f"{home}/{config or '.omp'}"
+    dot = config if is_absolute(config) else f"{home}/{config or '.omp'}"
     profiles = ("agent/sessions/**/*.jsonl", "profiles/*/agent/sessions/**/*.jsonl")
     found = [
         Root(agent, _SESSIONS) if agent else Root(dot, profiles),

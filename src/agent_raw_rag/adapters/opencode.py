@@ -18,6 +18,7 @@ from agent_raw_rag.adapters._opencode_speech import Speech
 from agent_raw_rag.adapters._opencode_sql import FAMILIES
 from agent_raw_rag.adapters._opencode_wiring import WIRING
 from agent_raw_rag.adapters.base import Adapter, Root, State, mapping, millis, string
+from agent_raw_rag.adapters.wiring import is_absolute
 from agent_raw_rag.models import Event, Record, Role, Rollback, SessionInfo, Shape, Source, Text, Unknown
 
 AGENT = "opencode"
@@ -42,8 +43,8 @@ def roots(environment: Mapping[str, str], home: str) -> tuple[Root, ...]:
     """The data folder, and the folder of a database that the environment points to."""
     share = environment.get("XDG_DATA_HOME") or f"{home}/.local/share"
     named = environment.get("OPENCODE_DB", "")
-    if named.startswith("/"):
-        parent, _, name = named.rpartition("/")
+    if is_absolute(named):
+        parent, _, name = (named if named.startswith("/") else named.replace("\\", "/")).rpartition("/")
         return *folder(f"{share}/opencode"), Root(parent or "/", (name,))
     more = (named,) if named and named != ":memory:" else ()
     return folder(f"{share}/opencode", more)

@@ -102,12 +102,17 @@ class Wiring:
     """What the user still has to do after an entry for a project was written."""
 
 
+def is_absolute(path: str) -> bool:
+    """Whether a path begins at a root, of POSIX or of Windows."""
+    return path.startswith(("/", "\\\\")) or (path[1:2] == ":" and path[2:3] in ("/", "\\"))
+
+
 def moved(environment: Environment, variable: str, home: str, default: str) -> str:
     """A folder that a variable moves; ``default`` is relative to the home folder."""
     value = environment.get(variable, "")
-    if value == "~" or value.startswith("~/"):
+    if value == "~" or value.startswith(("~/", "~\\")):
         value = home + value[1:]
-    return value.rstrip("/") or f"{home}/{default}"
+    return value.rstrip("/\\") or f"{home}/{default}"
 
 
 def beside(folder: Callable[[Environment, str], str], *names: str) -> Callable[[Environment, str], tuple[str, ...]]:

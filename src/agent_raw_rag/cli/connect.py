@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -15,11 +16,15 @@ from agent_raw_rag.errors import UsageError
 
 if TYPE_CHECKING:
     from agent_raw_rag.adapters.wiring import Wiring
-    from agent_raw_rag.connect.plan import Commands, Machine
+    from agent_raw_rag.connect.plan import Commands, Machine, Plan
     from agent_raw_rag.connect.survey import Wired
-    from agent_raw_rag.connect.wire import Outcome
+    from agent_raw_rag.connect.wire import Outcome, Wirer
+
+    Chosen = list[tuple[str, Wiring]]
 
 WHAT = "What is done"
+LOCK_SECONDS = 10.0
+"""Editing a handful of small files takes less."""
 _SAID = {
     "added": "connected", "updated": "updated", "unchanged": "already connected", "removed": "taken out",
     "restored": "as it was before", "absent": "not connected", "kept": "kept",
@@ -57,14 +62,15 @@ def connect(
     """
     from agent_raw_rag.connect.journal import Journal
     from agent_raw_rag.connect.plan import Plan, Scope, chosen, wirings
-    from agent_raw_rag.connect.wire import Wirer, attempted
+    from agent_raw_rag.connect.wire import Wirer
+    from agent_raw_rag.store.lock import CONNECT, lock
 
     if scope not in tuple(Scope):
         raise UsageError(f"{scope!r} is no scope.", hint="Scopes: user, project.")
     if agents and every:
         raise UsageError("Name agents or give --all, not both.")
     runtime = options.load(config)
-    machine = _machine(runtime.environment)
+    machine = machine_of(runtime.environment)
     if status:
         _status(chosen(agents or wirings()), machine, json)
         return
@@ -76,19 +82,31 @@ def connect(
         known = [(agent, one) for agent, one in known if machine.has(one)]
     commands, notes = _commands(runtime.environment, config)
     plan = Plan(machine, Scope(scope), commands)
-    wirer = Wirer(Journal(runtime.settings.home), datetime.now, dry_run)
+    home = runtime.settings.home
+    with nullcontext() if dry_run else lock(home, CONNECT, wait_seconds=LOCK_SECONDS, purpose="connect"):
+        wirer = Wirer(Journal(home), datetime.now, dry_run)
+        outcomes = _undone(plan, known, wirer) if undo else _wired(plan, known, wirer, hooks, instructions)
+    _show(outcomes, [] if undo else notes, as_json=json, dry_run=dry_run)
+    if any(one.change == "failed" for one in outcomes):
+        raise typer.Exit(1)
+
+
+def _wired(plan: Plan, known: Chosen, wirer: Wirer, hooks: bool, instructions: bool) -> list[Outcome]:
+    from agent_raw_rag.connect.wire import attempted
+
     outcomes = []
     for agent, wiring in known:
-        if undo:
-            outcomes += [attempted(place, wirer.undo) for place in plan.to_undo(agent, wiring)]
-            continue
         for place in plan.to_write(agent, wiring, hooks=hooks, instructions=instructions):
             done = attempted(place, wirer.connect)
             new = done.change in ("added", "updated")
             outcomes.append(replace(done, note=plan.note(place, wiring)) if new else done)
-    _show(outcomes, [] if undo else notes, as_json=json, dry_run=dry_run)
-    if any(one.change == "failed" for one in outcomes):
-        raise typer.Exit(1)
+    return outcomes
+
+
+def _undone(plan: Plan, known: Chosen, wirer: Wirer) -> list[Outcome]:
+    from agent_raw_rag.connect.wire import attempted
+
+    return [attempted(place, wirer.undo) for agent, wiring in known for place in plan.to_undo(agent, wiring)]
 
 
 def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool, dry_run: bool) -> None:
@@ -141,11 +159,20 @@ def _show_wired(one: Wired) -> None:
         render.line(f"{one.name}: {'not connected' if one.here else 'not used here'}", "dim")
 
 
-def _machine(environment: Mapping[str, str]) -> Machine:
+def machine_of(environment: Mapping[str, str]) -> Machine:
+    """Where the agents' files are looked for: in this home, and in the project of the current folder."""
+    from agent_raw_rag.config import user_home
     from agent_raw_rag.connect.plan import Machine, project_root
 
-    home = environment.get("HOME") or os.path.expanduser("~")
-    return Machine(environment, home, project_root(os.getcwd()))
+    home = user_home(environment)
+    return Machine(environment, home, project_root(_here(home)))
+
+
+def _here(home: str) -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted under us
+        return home
 
 
 def _commands(environment: Mapping[str, str], config: str | None) -> tuple[Commands, list[str]]:

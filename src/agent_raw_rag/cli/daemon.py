@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.errors import ServiceError
 from agent_raw_rag.runtime import heartbeat
+from agent_raw_rag.runtime.daemon_words import told
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
-    from agent_raw_rag.runtime.heartbeat import AgentBeat, DaemonState
+    from agent_raw_rag.runtime.heartbeat import DaemonState
     from agent_raw_rag.service.job import Job
-
-FEW = 3
-"""Failing sources that are named; the rest is counted."""
 
 
 def watch(config: str | None, interval: float) -> None:
@@ -39,7 +36,7 @@ def install(config: str | None, interval: float, *, only_print: bool) -> None:
     for remark in service.install(job):
         render.aside(remark)
     render.line(f"Installed and started: {render.short_path(service.file)}")
-    for variable in sorted({runtime.settings.encoder.key_variable, runtime.settings.reranker.key_variable} - {""}):
+    for variable in key_variables(runtime):
         render.aside(f"{variable} is not handed on, as it is a secret: the service must get it in another way.")
 
 
@@ -50,7 +47,7 @@ def _job(runtime: Runtime, config: str | None, interval: float) -> Job:
     program = installed_program(sys.argv, sys.executable, os.environ)
     warn_of_cache(program)
     moving = [name for row in adapters().values() for name in row.environment]
-    return job(program, config, interval, os.environ, moving)
+    return job(program, config, interval, os.environ, moving, key_variables(runtime))
 
 
 def warn_of_cache(program: str) -> None:
@@ -62,6 +59,11 @@ def warn_of_cache(program: str) -> None:
             f"Warning: {program} lies in a cache, and the service breaks when that is emptied. Run `{LASTING}` and install"
             " the service again."
         )
+
+
+def key_variables(runtime: Runtime) -> list[str]:
+    """Variables that hold keys of servers: they are not handed on."""
+    return sorted({runtime.settings.encoder.key_variable, runtime.settings.reranker.key_variable} - {""})
 
 
 def uninstall() -> None:
@@ -95,47 +97,9 @@ def show(config: str | None, *, json: bool) -> None:
 
 def show_state(state: DaemonState) -> None:
     """A daemon for people: a line, and one for each thing that is not as it should be."""
-    beat = state.heartbeat
-    render.line(f"Daemon   {_running(state)}")
-    if not state.running or beat is None:
-        return
-    if not beat.caught_up:
-        render.line("         reading what there was before it started", "dim")
-    for name, one in sorted(beat.agents.items()):
-        if said := _lag(one):
-            render.line(f"         {name}: {said}", "dim")
-    if beat.backlog:
-        why = f", waiting: {beat.vectors_wait}" if beat.vectors_wait else ""
-        render.line(f"         {render.count(beat.backlog, 'chunk')} without a vector{why}", "dim")
-    for problem in filter(None, (beat.watching, beat.serving, beat.config_problem)):
+    said = told(state, render.short_path)
+    render.line(f"Daemon   {said.state}")
+    for note in said.notes:
+        render.line(f"         {note}", "dim")
+    for problem in said.problems:
         render.finding("warn", problem, "")
-    if beat.error and beat.error_at:
-        render.finding("warn", f"last error, {_clock(beat.error_at)}: {beat.error}", "")
-
-
-def _running(state: DaemonState) -> str:
-    beat = state.heartbeat
-    if state.running:
-        return f"running, process {beat.pid}, since {_clock(beat.started)}" if beat else "running"
-    if beat is None:
-        return "not running"
-    if beat.ended:
-        return f"not running, ended {_clock(beat.ended)}"
-    return f"not running; it died after {_clock(beat.beat)}"
-
-
-def _lag(one: AgentBeat) -> str:
-    parts = []
-    if one.lag_seconds is not None and one.read_at:
-        parts.append(f"last change read after {one.lag_seconds:.1f} s, at {_clock(one.read_at)}")
-    if one.waiting and one.waiting_since:
-        parts.append(f"{render.count(one.waiting, 'source')} waiting since {_clock(one.waiting_since)}")
-    for path in sorted(one.failing)[:FEW]:
-        parts.append(f"{render.short_path(path)} cannot be read: {one.failing[path]}")
-    if len(one.failing) > FEW:
-        parts.append(f"and {len(one.failing) - FEW} more")
-    return "; ".join(parts)
-
-
-def _clock(moment: float) -> str:
-    return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -14,9 +14,15 @@ from agent_raw_rag.errors import UsageError
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
 
+Project = Annotated[
+    str | None,
+    typer.Option("--project", "-p", metavar="PATH", rich_help_panel=options.FILTERS,
+                 help="Only this project: any folder of it. '*', all of them, with --after or --before only."),
+]  # fmt: skip
+
 
 def forget(
-    session: options.Session = None, project: options.Project = None, after: options.After = None,
+    session: options.Session = None, project: Project = None, after: options.After = None,
     before: options.Before = None, agent: options.Agent = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be forgotten, and keep it.")] = False,
     reason: Annotated[
@@ -30,7 +36,10 @@ def forget(
     A session goes with its sub-agents. The agents' own logs are not touched, and what was forgotten never comes back from them.
     """
     if not (session or after or before or (project and project != options.ALL_PROJECTS)):
-        raise UsageError("Forget what?", hint="Give --session, --project, --after or --before.")
+        hint = "Give --session, --project, --after or --before."
+        if project:
+            hint = "All projects, for all time, is everything: give --after or --before as well, or delete the home folder."
+        raise UsageError("Forget what?", hint=hint)
     runtime = options.room(config, space)
     scope = runtime.forget_scope(options.ask(project, agent, session=session, after=after, before=before))
     planned = runtime.forget(scope, dry_run=True)

@@ -12,6 +12,9 @@ from agent_raw_rag.cli import options
 def hook(
     event: Annotated[str, typer.Argument(metavar="EVENT", help="session-start or pre-compact.")],
     agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Which agent runs it.")] = None,
+    variables: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A variable, where the shell sets none.")
+    ] = None,
     config: options.Config = None,
 ) -> None:
     """Answer an agent's hook: its JSON on stdin, the answer on stdout.
@@ -21,5 +24,5 @@ def hook(
     """
     from agent_raw_rag.connect.hook import main
 
-    given = [("--agent", agent), ("--config", config)]
+    given = [("--agent", agent), ("--config", config), *(("--set", one) for one in variables or ())]
     main([event, *(word for name, value in given if value for word in (name, value))])

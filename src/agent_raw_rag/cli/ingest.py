@@ -157,9 +157,9 @@ def _show_agent(name: str, one: AgentCounts) -> None:
     render.line(f"{name}: {new}; stored: {stored} of {render.count(one.sources, 'source')}")
     for path, why in one.failed_sources.items():
         render.finding("error", f"{path} could not be read: {why}", "")
-    if one.unknown_records:
-        kinds = ", ".join(f"{kind} ({number})" for kind, number in one.unknown_records.items())
-        render.finding("warn", f"{name}: records of unknown types were passed over: {kinds}", "")
+    if one.new_unknown_records:
+        kinds = ", ".join(f"{kind} ({number})" for kind, number in one.new_unknown_records.items())
+        render.finding("warn", f"{name}: records of types not known before were passed over: {kinds}", "")
 
 
 def _status(agents: list[str], json: bool, config: str | None) -> None:

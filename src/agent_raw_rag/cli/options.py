@@ -53,11 +53,12 @@ Project = Annotated[
 After = Annotated[
     str | None,
     typer.Option("--after", metavar="DATE", rich_help_panel=FILTERS,
-                 help="From this day or instant on: 2026-11-30, yesterday, 7d, 'last week'."),
+                 help="From this day, month, year or instant on: 2026-11-30, 2026-11, 2026, yesterday, 7d, 'last week'."),
 ]  # fmt: skip
 Before = Annotated[
     str | None,
-    typer.Option("--before", metavar="DATE", rich_help_panel=FILTERS, help="Up to and including this day or instant."),
+    typer.Option("--before", metavar="DATE", rich_help_panel=FILTERS,
+                 help="Up to and including this day, month, year or instant."),
 ]  # fmt: skip
 Branch = Annotated[
     str | None, typer.Option("--branch", metavar="NAME", help="Only this git branch.", rich_help_panel=FILTERS)

@@ -180,7 +180,7 @@ def safe(text: str) -> str:
 def short_path(path: str | None) -> str:
     """A folder as people write it."""
     home = os.path.expanduser("~")
-    if path and home != "/" and (path == home or path.startswith(home + "/")):
+    if path and home != "/" and (path == home or path.startswith((home + "/", home + os.sep))):
         return "~" + path[len(home) :]
     return path or "no project"
 

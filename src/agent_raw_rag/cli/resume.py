@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,7 +32,7 @@ def resume(
         return
     program = shutil.which(way.words[0])
     if way.folder and not os.path.isdir(way.folder):
-        here = shlex.join(way.words)
+        here = replace(way, folder=None).shown
         raise NotFoundError(
             f"The session was started in {way.folder}, which is gone.", hint=f"To try from another folder: {here}"
         )
@@ -76,6 +76,6 @@ def _become(program: str, way: Reopening) -> None:
     if way.folder:
         os.chdir(way.folder)
     sys.stdout.flush()
-    if os.name == "nt":  # no exec there that keeps the console
+    if sys.platform == "win32":  # no exec there that keeps the console
         raise typer.Exit(subprocess.call([program, *way.words[1:]]))  # noqa: S603 - the user asked for it
     os.execv(program, list(way.words))  # noqa: S606

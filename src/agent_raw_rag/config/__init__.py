@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -85,7 +86,8 @@ class SearchSettings(_Section):
         True, description="Fold windows whose text is all but the same into the best of them."
     )
     rerank_budget_ms: Annotated[int, Field(ge=0, le=600_000)] = Field(
-        4000, description="Milliseconds that reranking may take: as many candidates as fit. 0: no reranking."
+        4000,
+        description="Milliseconds from the question on that reranking may use: as many candidates as fit. 0: none.",
     )
     rerank_threshold: Share = Field(
         0.5, description="Hits that a reranker finds less likely are left out, where its score is a probability."
@@ -263,7 +265,7 @@ def load(path: str | None, environment: Mapping[str, str], agents: Callable[[], 
     Raises:
         ConfigError: what is wrong, in which file, at which key, and the nearest valid one.
     """
-    home = os.path.abspath(os.path.expanduser(environment.get(HOME_VARIABLE) or "~/.agent-raw-rag"))
+    home = _home(environment.get(HOME_VARIABLE) or "~/.agent-raw-rag")
     asked = path or environment.get(CONFIG_VARIABLE)
     file = os.path.abspath(os.path.expanduser(asked)) if asked else os.path.join(home, "config.toml")
     values = _read(file) if asked or os.path.exists(file) else {}
@@ -282,6 +284,19 @@ def load(path: str | None, environment: Mapping[str, str], agents: Callable[[], 
         return Settings(**{**values, "home": home, "file": file if values or asked else None})
     except ValidationError as error:
         raise ConfigError(_explain(error, file)) from error
+
+
+def user_home(environment: Mapping[str, str]) -> str:
+    """The folder that agents call home. On Windows that is not ``HOME``, which only shells of other systems set there."""
+    variable = "USERPROFILE" if sys.platform == "win32" else "HOME"
+    return environment.get(variable) or os.path.expanduser("~")
+
+
+def _home(named: str) -> str:
+    found = os.path.expanduser(named)
+    if found.startswith("~"):  # a folder of that name would be made wherever we are started
+        raise ConfigError(f"There is no home folder {named}.", hint=f"Set ${HOME_VARIABLE} to an absolute path.")
+    return os.path.abspath(found)
 
 
 def _read(file: str) -> dict[str, Any]:

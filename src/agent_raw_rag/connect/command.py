@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,14 @@ class Command:
 
     words: tuple[str, ...]
     environment: Mapping[str, str]
+
+    def hook(self, *more: str, windows: bool = sys.platform == "win32") -> str:
+        """As an agent's shell runs it: on Windows that may be any of three, so there are no variables before the command and
+        no backslashes in it."""
+        if not windows:
+            return f"{self.shown} {shlex.join(more)}"
+        words = [*self.words, *(word for pair in self.environment.items() for word in ("--set", "=".join(pair))), *more]
+        return subprocess.list2cmdline([word.replace("\\", "/") for word in words])
 
     @property
     def shown(self) -> str:
@@ -71,7 +80,7 @@ class Installation:
         if self.ephemeral:
             uvx = self._which("uvx") or "uvx"
             return (uvx, PACKAGE) if program == PACKAGE else (uvx, "--from", PACKAGE, program)
-        name = f"{program}.exe" if os.name == "nt" else program
+        name = f"{program}.exe" if sys.platform == "win32" else program
         own, known = os.path.join(self.programs, name), self._which(program)
         if not os.path.exists(own):
             raise WiringError(

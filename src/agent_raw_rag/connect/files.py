@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import itertools
 import os
+import re
 import stat
+import sys
 import tempfile
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +17,8 @@ from pathlib import Path
 from agent_raw_rag.errors import WiringError
 
 _MARK = codecs.BOM_UTF8
+_DRAFT = ".raw-rag-"
+_DRAFTS = re.compile(re.escape(_DRAFT) + r"[a-z0-9_]{8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,8 @@ def read(path: str) -> Content:
     """
     real = os.path.realpath(path)
     try:
+        if not stat.S_ISREG(os.stat(real).st_mode):  # a pipe would be waited for, and a device replaced
+            raise WiringError(f"{path} is no plain file.", hint="Nothing was changed.")
         with open(real, "rb") as stream:
             data = stream.read()
             return Content(real, data, _stamp(os.fstat(stream.fileno())))
@@ -63,20 +70,35 @@ def read(path: str) -> Content:
         raise WiringError(f"{path} cannot be read: {error.strerror}.", hint="Check its owner and mode.") from error
 
 
-def replace(old: Content, data: bytes) -> list[str]:
-    """Put new bytes in the place of a file that was read, with its mode. Returns the folders that were made for it.
+def replace(old: Content, data: bytes) -> None:
+    """Put new bytes in the place of a file that was read, with its mode and owner. Its folder must be there.
 
     Raises:
         WiringError: it is read-only, was changed meanwhile, or cannot be written.
     """
     _check_writable(old)
     try:
-        made = _folders(os.path.dirname(old.path))
-        mode = stat.S_IMODE(os.stat(old.path).st_mode) if old.data is not None else 0o600
-        _swap(old.path, data, mode)
+        _swap(old, data)
     except OSError as error:
         raise WiringError(f"{old.path} cannot be written: {error.strerror}.", hint="Nothing was changed.") from error
-    return made
+
+
+def make_folders(old: Content) -> list[str]:
+    """Make the folders that a file needs. Returns those that were missing, the outermost first.
+
+    Raises:
+        WiringError: one cannot be made.
+    """
+    folder, missing = os.path.dirname(old.path), []
+    while folder and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    try:
+        for one in reversed(missing):
+            Path(one).mkdir()
+    except OSError as error:
+        raise WiringError(f"{old.path} cannot be written: {error.strerror}.", hint="Nothing was changed.") from error
+    return missing[::-1]
 
 
 def remove(old: Content, folders: list[str]) -> list[str]:
@@ -87,6 +109,11 @@ def remove(old: Content, folders: list[str]) -> list[str]:
     """
     _check_writable(old)
     discard(old.path)
+    return remove_folders(folders)
+
+
+def remove_folders(folders: list[str]) -> list[str]:
+    """Delete folders that were made for a file, as far as they are empty. Returns those that are not."""
     left = list(folders)
     while left:
         try:
@@ -97,28 +124,33 @@ def remove(old: Content, folders: list[str]) -> list[str]:
     return left
 
 
-def back_up(old: Content, now: datetime) -> str:
-    """A copy beside the file that only its owner can read. Never over an earlier one.
+def backup_place(old: Content, now: datetime) -> str:
+    """Where a copy of a file is to lie: beside it, and never in the place of an earlier one.
 
     Raises:
-        WiringError: it cannot be made, or the file itself could not be replaced afterwards.
+        WiringError: the file itself could not be replaced afterwards.
     """
-    assert old.data is not None
     _check_writable(old)
     stem = f"{old.path}.raw-rag-{now:%Y%m%d-%H%M%S}"
-    for number in range(1000):
-        path = f"{stem}{f'-{number}' if number else ''}.bak"
-        try:
-            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise WiringError(f"{path} cannot be made: {error.strerror}.", hint="Nothing was changed.") from error
+    places = (f"{stem}{f'-{number}' if number else ''}.bak" for number in itertools.count())
+    return next(path for path in places if not os.path.lexists(path))
+
+
+def back_up(old: Content, path: str) -> None:
+    """Make a copy of a file as it was read, which only its owner can read.
+
+    Raises:
+        WiringError: it cannot be made, or something is in its place.
+    """
+    assert old.data is not None
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
         with os.fdopen(handle, "wb") as stream:
             stream.write(old.data)
             os.fsync(stream.fileno())
-        return path
-    raise WiringError(f"There are a thousand backups of {old.path} of this second.")
+        _make_alike(path, old.path, 0o600)
+    except OSError as error:
+        raise WiringError(f"{path} cannot be made: {error.strerror}.", hint="Nothing was changed.") from error
 
 
 def discard(path: str) -> None:
@@ -154,29 +186,40 @@ def _check_writable(old: Content) -> None:
     if old.stamp != _stamp(facts):
         raise WiringError(f"{old.path} was changed meanwhile.", hint="Nothing was changed; try again.")
     if not facts.st_mode & stat.S_IWUSR:
-        raise WiringError(f"{old.path} is read-only.", hint=f"chmod u+w {old.path}, or add the entry by hand.")
+        raise WiringError(f"{old.path} is read-only.", hint="Make it writable, or add the entry by hand.")
 
 
-def _folders(folder: str) -> list[str]:
-    """Make a folder and those above it; the outermost first."""
-    missing: list[str] = []
-    while folder and not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for one in reversed(missing):
-        Path(one).mkdir()
-    return missing[::-1]
-
-
-def _swap(path: str, data: bytes, mode: int) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=".raw-rag-", dir=os.path.dirname(path))
+def _swap(old: Content, data: bytes) -> None:
+    _sweep(os.path.dirname(old.path))
+    handle, temporary = tempfile.mkstemp(prefix=_DRAFT, dir=os.path.dirname(old.path))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(mode)
-        os.replace(temporary, path)
+        if old.data is not None:
+            _make_alike(temporary, old.path, stat.S_IMODE(os.stat(old.path).st_mode))
+        _check_writable(old)  # once more: agents write these files too, and reaching the disk took its time
+        os.replace(temporary, old.path)
     except BaseException:
-        Path(temporary).unlink()
+        Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _sweep(folder: str) -> None:
+    """Remove what was left of us when we were killed. Whoever writes holds the lock, so nobody else's is in work."""
+    for name in os.listdir(folder):
+        if _DRAFTS.fullmatch(name):
+            Path(folder, name).unlink(missing_ok=True)
+
+
+def _make_alike(made: str, path: str, mode: int) -> None:
+    """Give a file of ours the owner and, as far as we may, the group of another, and a mode."""
+    mine, facts = os.stat(made), os.stat(path)
+    if sys.platform != "win32" and (mine.st_uid, mine.st_gid) != (facts.st_uid, facts.st_gid):
+        try:
+            os.chown(made, facts.st_uid, facts.st_gid)
+        except PermissionError as error:
+            if mine.st_uid != facts.st_uid:
+                raise WiringError(f"{path} belongs to another user.", hint="Nothing was changed.") from error
+    Path(made).chmod(mode)

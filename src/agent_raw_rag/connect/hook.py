@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 
 LIMIT_SECONDS = 0.3
 LIMIT_VARIABLE = "RAW_RAG_HOOK_MS"
+LEAVE_SECONDS = 0.02
+"""Of the limit, for the end of the process: whoever waits for it waits for that too."""
 START_SECONDS = 0.08
 """What starting the interpreter took, where the system does not tell."""
 MOST_INPUT = 1 << 20
@@ -27,24 +29,31 @@ Remaining = Callable[[], float]
 
 def main(arguments: Sequence[str]) -> NoReturn:
     """Answer one event and end with status 0, whatever happens."""
-    deadline = time.monotonic() + limit(os.environ) - _age()
-    guard = threading.Timer(max(deadline - time.monotonic(), 0.0), os._exit, (0,))
-    guard.daemon = True
-    guard.start()
     try:
-        said = answer(arguments, _payload(), os.environ, lambda: deadline - time.monotonic())
-        guard.cancel()
-        sys.stdout.write(said)
-        sys.stdout.flush()
+        _answer_in_time(arguments)
     except BaseException as error:  # a hook that fails would disturb the agent it serves
         _complain(error)
     os._exit(0)
 
 
+def _answer_in_time(arguments: Sequence[str]) -> None:
+    given = dict(word.partition("=")[::2] for word in arguments if word.startswith(f"{LIMIT_VARIABLE}="))
+    deadline = time.monotonic() + limit({**os.environ, **given}) - LEAVE_SECONDS - _age()
+    guard = threading.Timer(max(deadline - time.monotonic(), 0.0), os._exit, (0,))
+    guard.daemon = True
+    guard.start()
+    said = answer(arguments, _payload(), os.environ, lambda: deadline - time.monotonic())
+    guard.cancel()
+    if said and sys.stdout is not None:
+        sys.stdout.write(said)
+        sys.stdout.flush()
+
+
 def limit(environment: Mapping[str, str]) -> float:
     """Seconds that a hook may take in all: the variable's, where it says a sensible number of milliseconds."""
     given = environment.get(LIMIT_VARIABLE, "")
-    return int(given) / 1000 if given.isascii() and given.isdigit() and 0 < int(given) <= 600_000 else LIMIT_SECONDS
+    sensible = given.isascii() and given.isdigit() and len(given) <= 6 and int(given) > 0
+    return int(given) / 1000 if sensible else LIMIT_SECONDS
 
 
 def answer(
@@ -62,7 +71,8 @@ def answer(
         ValueError: wrong arguments.
         sqlite3.Error: the store cannot be read in time.
     """
-    event, options = _options(arguments)
+    event, options, variables = _options(arguments)
+    environment = {**environment, **variables}
     if event == "pre-compact":
         _ingest(options, environment)
         return ""
@@ -88,23 +98,29 @@ def session_start(
     return recap(glimpses, own or None, source, os.urandom(4).hex())
 
 
-def _options(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The event, and the options by name. An option may stand before the event."""
+def _options(arguments: Sequence[str]) -> tuple[str, dict[str, str], dict[str, str]]:
+    """The event, the options by name, and variables to set. An option may stand before the event."""
     options: dict[str, str] = {}
+    variables: dict[str, str] = {}
     words: list[str] = []
     rest = iter(arguments)
     for word in rest:
         if word in ("--agent", "--config"):
             options[word] = next(rest, "")
+        elif word == "--set":  # not every shell of Windows takes variables before a command
+            name, _, value = next(rest, "").partition("=")
+            variables[name] = value
         else:
             words.append(word)
     if len(words) != 1 or words[0] not in EVENTS:
         raise ValueError(f"raw-rag hook: one of {', '.join(EVENTS)}, not {' '.join(words)!r}")
-    return words[0], options
+    return words[0], options, variables
 
 
 def _payload() -> dict[str, Any]:
-    """What the agent wrote on stdin; nothing where it is no JSON object."""
+    """What the agent wrote on stdin; nothing where it is no JSON object, or there is no stdin."""
+    if sys.stdin is None:
+        return {}
     try:
         given = json.loads(sys.stdin.buffer.read(MOST_INPUT) or b"{}")
     except ValueError:
@@ -125,7 +141,7 @@ def _ingest(options: Mapping[str, str], environment: Mapping[str, str]) -> None:
     with open(log_file(home), "ab") as log:
         subprocess.Popen(  # noqa: S603 - ourselves
             words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, env=dict(environment),
-            start_new_session=True,
+            start_new_session=True, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
 
 
@@ -141,16 +157,17 @@ def _complain(error: BaseException) -> None:
     try:
         sys.stderr.write(f"raw-rag hook: {type(error).__name__}: {error}\n")
         sys.stderr.flush()
-    except OSError:  # nobody listens
+    except (OSError, ValueError, AttributeError):  # nobody listens: it is closed, or was never there
         pass
 
 
 def _age() -> float:
     """Seconds since this process was started: the start of the interpreter counts."""
+    if sys.platform != "linux":
+        return START_SECONDS
     try:
         with open("/proc/self/stat", "rb") as stream:
             ticks = int(stream.read().rpartition(b")")[2].split()[19])
-        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, AttributeError, ValueError, IndexError):  # not Linux
+    except (OSError, ValueError, IndexError):  # no /proc here
         return START_SECONDS
-    return max(age, 0.0)
+    return max(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), 0.0)

@@ -25,12 +25,18 @@ class Record:
     """Made for it."""
     owners: list[str] = field(default_factory=list)
     """``name:part`` of everything in it that is ours."""
+    was: str | None = None
+    """Digest of what stood there when we wrote last: still there, if we were killed before it was replaced."""
     exact: bool = True
     """Whether ``before`` held nothing of ours that a user's change has come upon since."""
 
+    def covers(self, data: bytes | None) -> bool:
+        """Whether nobody but us has written the file since our first change."""
+        return data is not None and files.digest(data) in (self.after, self.was)
+
 
 class Journal:
-    """The records of all files, by the path where they really lie."""
+    """The records of all files, by the path where they really lie. Whoever changes it holds the lock ``CONNECT``."""
 
     def __init__(self, home: str) -> None:
         self._path = os.path.join(home, NAME)

@@ -14,9 +14,12 @@ def store_path(config: str | None, environment: Mapping[str, str]) -> str:
 
     Raises:
         OSError: the configuration cannot be read.
-        ValueError: it is not TOML.
+        ValueError: it is not TOML, or nobody knows where the home folder is.
     """
-    home = os.path.abspath(os.path.expanduser(environment.get("RAW_RAG_HOME") or "~/.agent-raw-rag"))
+    named_home = os.path.expanduser(environment.get("RAW_RAG_HOME") or "~/.agent-raw-rag")
+    if named_home.startswith("~"):
+        raise ValueError(f"{named_home}: no such home folder")
+    home = os.path.abspath(named_home)
     named = environment.get("RAW_RAG_DB_PATH") or _in_file(config or environment.get("RAW_RAG_CONFIG"), home)
     return os.path.abspath(os.path.expanduser(named or os.path.join(home, "raw_rag.db")))
 

@@ -17,6 +17,9 @@ from agent_raw_rag.connect.splice import JsonText, UnfitError
 from agent_raw_rag.connect.toml import TomlText
 
 SERVER_NAME = "raw-rag"
+OLD_NAMES = ("raw_rag", "raw-rag-mcp", "agent-raw-rag", "agent_raw_rag", "agent-raw-rag-mcp")
+"""What the entry was called by hand, and in the documentation of 0.2. Kept where it is one: rights are given by that name."""
+_OUR_SERVER = re.compile(r"\b(?:agent[-_]raw[-_]rag|raw-rag-mcp)\b")
 HOOK_SECONDS = 5
 """After which an agent may end a hook; it ends by itself long before."""
 CANNOT = (MalformedError, UnfitError, tomllib.TOMLDecodeError)
@@ -71,7 +74,8 @@ class Server:
         """With the entry; one that is there keeps what the user added to it."""
         document = self._document(text)
         entry = self._entry(document.value)
-        path, old = (*entry.within, SERVER_NAME), _at(document.value, (*entry.within, SERVER_NAME))
+        name = next(iter(_our_names(document.value, entry)), SERVER_NAME)
+        path, old = (*entry.within, name), _at(document.value, (*entry.within, name))
         if not isinstance(old, dict) or "command" not in old:
             return document.put(path, self._value(entry)).text
         for key, value in self._updates(entry, old).items():
@@ -83,8 +87,8 @@ class Server:
         """Without the entry, in whichever form it stands."""
         document = self._document(text)
         for entry in self.wiring.entries:
-            if isinstance(_at(document.value, entry.within), dict):
-                document = document.without((*entry.within, SERVER_NAME))
+            for name in _our_names(document.value, entry):
+                document = document.without((*entry.within, name))
         return document.text
 
     def is_in(self, text: str) -> bool:
@@ -95,9 +99,10 @@ class Server:
         """The command that the file starts us with."""
         value = self._document(text).value
         for entry in self.wiring.entries:
-            given = _at(value, (*entry.within, SERVER_NAME))
-            if isinstance(given, dict) and given.get("command"):
-                return _command(given, entry.environment)
+            for name in _our_names(value, entry):
+                given = _at(value, (*entry.within, name))
+                if isinstance(given, dict) and given.get("command"):
+                    return _command(given, entry.environment)
         return None
 
     def _document(self, text: str) -> JsonText | TomlText:
@@ -149,7 +154,7 @@ class HookGroups:
         document = self._document(text)
         for event in self.hooks.events:
             group: dict[str, object] = {"matcher": event.matcher} if event.matcher else {}
-            line = f"{self.command.shown} {event.ours} --agent {self.agent}"
+            line = self.command.hook(event.ours, "--agent", self.agent)
             group["hooks"] = [{"type": "command", "command": line, "timeout": HOOK_SECONDS}]
             ours = [one for one in _groups(document.value, event.name) if _is_ours(one)]
             if ours != [group]:
@@ -224,6 +229,22 @@ class OwnFile:
     def is_in(self, text: str) -> bool:
         """Whether there is anything."""
         return bool(text)
+
+
+def _our_names(value: Any, entry: Entry) -> list[str]:
+    """The names in a table of servers that are ours: the name of today, and an old one that starts our program."""
+    table = _at(value, entry.within)
+    if not isinstance(table, dict):
+        return []
+    known = [name for name in (SERVER_NAME, *OLD_NAMES) if isinstance(table.get(name), dict)]
+    return [one for one in known if one == SERVER_NAME or _starts_us(table[one], entry)]
+
+
+def _starts_us(given: Mapping[str, Any], entry: Entry) -> bool:
+    return (
+        bool(given.get("command"))
+        and _OUR_SERVER.search(" ".join(_command(given, entry.environment).words)) is not None
+    )
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:

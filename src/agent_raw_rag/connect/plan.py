@@ -43,7 +43,7 @@ class Machine:
     def paths(self, where: Files, scope: Scope) -> tuple[str, ...]:
         """All places where a file may lie."""
         if scope is Scope.USER:
-            return where.user(self.environment, self.home)
+            return tuple(path.replace("/", os.sep) for path in where.user(self.environment, self.home))
         if os.path.realpath(self.project) == os.path.realpath(self.home):
             return ()  # not a project; its files would be the user's
         return tuple(os.path.join(self.project, name) for name in where.project)

@@ -97,19 +97,44 @@ class Wirer:
             self.journal.put(old.path, replace(record, owners=[*record.owners, place.owner]))
 
     def _written(self, place: Place, old: Content, new: bytes) -> Record:
+        """Write the file. The journal knows of every step before it is made: whenever we are killed, the next run and undoing
+        find their way."""
         known = self.journal.get(old.path)
-        ours = known is not None and old.data is not None and known.after == files.digest(old.data)
-        backup = None if ours or old.data is None else files.back_up(old, self.now())
-        made = files.replace(old, new)
-        after, owners = files.digest(new), [*(known.owners if known else []), place.owner]
-        if known is not None and ours:
-            record = replace(known, after=after, owners=sorted(set(owners)))
-        else:
-            before = None if old.data is None else files.digest(old.data)
-            exact = known is None or not _has(place, old)
-            record = Record(before, after, backup, made, sorted(set(owners)) if not exact else [place.owner], exact)
-        self.journal.put(old.path, record)
-        return record if not ours else replace(record, backup=None)
+        record = self._record(place, old, new, known)
+        fresh = record.backup if known is None or record.backup != known.backup else None
+        made = files.make_folders(old)
+        try:
+            self.journal.put(old.path, replace(record, folders=made or record.folders))
+            if fresh:
+                files.back_up(old, fresh)
+            files.replace(old, new)
+        except BaseException:
+            if fresh:
+                files.discard(fresh)
+            self.journal.put(old.path, known)
+            files.remove_folders(made)
+            raise
+        return replace(record, backup=fresh)
+
+    def _record(self, place: Place, old: Content, new: bytes, known: Record | None) -> Record:
+        """What the journal is to say, with the place of a backup where the file is not only ours."""
+        after, owners = files.digest(new), sorted({*(known.owners if known else []), place.owner})
+        if known is not None and known.covers(old.data):
+            return replace(known, after=after, was=files.digest(old.data or b""), owners=owners)
+        if old.data is None:
+            return Record(None, after, None, known.folders if known else [], [place.owner])
+        before, exact = files.digest(old.data), known is None or not _has(place, old)
+        backup = self._unused(known, before) or files.backup_place(old, self.now())
+        return Record(before, after, backup, owners=[place.owner] if exact else owners, exact=exact)
+
+    def _unused(self, known: Record | None, before: str) -> str | None:
+        """The backup that was made for a change that was then not made, as we were killed; half a one is removed."""
+        if known is None or known.before != before or not known.backup:
+            return None
+        if self._saved(known) is None:
+            files.discard(known.backup)
+            return None
+        return known.backup
 
     def _kept(self, place: Place, old: Content, record: Record, others: list[str]) -> Outcome:
         if not self.dry_run and place.owner in record.owners:
@@ -119,10 +144,12 @@ class Wirer:
 
     def _before(self, old: Content, record: Record | None) -> bytes | None:
         """The bytes of before, if they can be given back; empty where there was no file."""
-        if record is None or not record.exact or old.data is None or files.digest(old.data) != record.after:
+        if record is None or not record.exact or not record.covers(old.data):
             return None
-        if record.before is None:
-            return b""
+        return b"" if record.before is None else self._saved(record)
+
+    def _saved(self, record: Record) -> bytes | None:
+        """What its backup holds, if that is still there and as it was made."""
         saved = files.read(record.backup).data if record.backup else None
         return saved if saved is not None and files.digest(saved) == record.before else None
 
@@ -143,12 +170,14 @@ class Wirer:
 
     def _taken_out(self, place: Place, old: Content, record: Record | None, others: list[str]) -> Outcome:
         new = old.encoded(_edited(place, old, place.part.out_of))
-        ours = record is not None and old.data is not None and record.after == files.digest(old.data)
+        ours = record is not None and record.covers(old.data)
         note = "" if ours else CHANGED_SINCE
         if self.dry_run:
             diff = _diff(place.path, old, new)
             return Outcome(place.name, place.part.kind, place.path, "removed", diff=diff, note=note)
-        backup = None if ours else files.back_up(old, self.now())
+        backup = None if ours else files.backup_place(old, self.now())
+        if backup:
+            files.back_up(old, backup)
         if new or not place.part.whole:
             files.replace(old, new)
         else:

@@ -65,6 +65,11 @@ class Answers:
         self._count("states", 1)
         return packed(states(asked.texts[0]))
 
+    def token_counts(self, texts: list[str]) -> dict[str, Any]:
+        """How many tokens each text has."""
+        tokens = self._models.runtime.tokenizer
+        return {"counts": [len(tokens.encode(text)) for text in texts]}
+
     def rerank(self, asked: RerankRequest) -> dict[str, Any]:
         """vLLM's and Jina's answer, best first. Raises NotFoundError, ModelError."""
         reranker = self._models.reranker(asked.reranker)

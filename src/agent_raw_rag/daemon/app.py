@@ -17,10 +17,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from agent_raw_rag.daemon.answers import Answers
-from agent_raw_rag.daemon.bodies import embeddings_request, parsed, rerank_request, search_request
+from agent_raw_rag.daemon.bodies import counts_request, embeddings_request, parsed, rerank_request, search_request
 from agent_raw_rag.encode.daemon_address import proof
 from agent_raw_rag.encode.daemon_link import MAX_REQUEST_BYTES
 from agent_raw_rag.encode.daemon_states import STATES_PATH
+from agent_raw_rag.encode.daemon_tokens import COUNTS_PATH
 from agent_raw_rag.errors import ModelError, NotFoundError, RawRagError, StoreError, TextRefusedError, UsageError
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
@@ -40,7 +41,7 @@ _log = logging.getLogger(NAME)
 
 def build(answers: Answers, token: str = "") -> Starlette:
     """The application that gives these answers. ``token``: every request must show it; "": the socket's permissions suffice."""
-    models, searches, health = (anyio.CapacityLimiter(n) for n in (MODEL_THREADS, SEARCH_THREADS, 1))
+    models, searches, light = (anyio.CapacityLimiter(n) for n in (MODEL_THREADS, SEARCH_THREADS, 1))
 
     def route(
         path: str, limiter: anyio.CapacityLimiter, answer: Callable[[bytes], dict[str, Any] | bytes], method: str
@@ -53,6 +54,9 @@ def build(answers: Answers, token: str = "") -> Starlette:
                 return _bytes(found) if isinstance(found, bytes) else _json(200, found)
             except (HTTPException, ClientDisconnect):
                 raise
+            except anyio.get_cancelled_exc_class():
+                # The end came, and this took longer than the grace. Nothing is left to be cancelled but the answer's way out.
+                return _error(503, "ending", "The daemon ends.")
             except Exception as error:
                 return _failed(request, error)
 
@@ -64,7 +68,8 @@ def build(answers: Answers, token: str = "") -> Starlette:
     return Starlette(
         routes=[
             *([Route("/proof", prove)] if token else []),
-            route("/health", health, lambda _: answers.health(), "GET"),
+            route("/health", light, lambda _: answers.health(), "GET"),
+            route(COUNTS_PATH, light, lambda body: answers.token_counts(counts_request(parsed(body))), "POST"),
             route("/v1/embeddings", models, lambda body: answers.embeddings(embeddings_request(parsed(body))), "POST"),
             route(STATES_PATH, models, lambda body: answers.token_states(embeddings_request(parsed(body))), "POST"),
             route("/v1/rerank", models, lambda body: answers.rerank(rerank_request(parsed(body))), "POST"),

@@ -73,6 +73,11 @@ def embeddings_request(body: Mapping[str, Any]) -> EmbeddingsRequest:
     )
 
 
+def counts_request(body: Mapping[str, Any]) -> list[str]:
+    """The texts whose tokens are to be counted. Raises UsageError."""
+    return _texts(body, "input")
+
+
 def rerank_request(body: Mapping[str, Any]) -> RerankRequest:
     """Raises UsageError."""
     return RerankRequest(

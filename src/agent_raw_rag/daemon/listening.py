@@ -11,13 +11,14 @@ import os
 import secrets
 import socket
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent_raw_rag.encode.daemon_address import ADDRESS_FILE, Address, fits, has_unix_sockets
-from agent_raw_rag.errors import StoreError
+from agent_raw_rag.encode.daemon_address import ADDRESS_FILE, Address, find, fits, has_unix_sockets
+from agent_raw_rag.errors import StoreBusyError, StoreError
 from agent_raw_rag.store import lock as locks
 
 BACKLOG = 128
@@ -56,6 +57,29 @@ def listening(
             _clear(home, path)
 
 
+def left_behind(home: str) -> list[str]:
+    """What a daemon of this home that is gone did not remove; empty while one serves."""
+    return [] if locks.is_held(home, locks.SOCKET) else _left(home)
+
+
+def remove_left_behind(home: str) -> list[str]:
+    """Remove that, unless a daemon serves by now. Returns what is gone."""
+    try:
+        with locks.lock(home, locks.SOCKET, wait_seconds=LOCK_SECONDS, purpose="cleaning up"):
+            left = _left(home)
+            for path in left:
+                os.remove(path)
+            return left
+    except StoreBusyError:
+        return []
+
+
+def _left(home: str) -> list[str]:
+    told = find(home)
+    places = [os.path.join(home, ADDRESS_FILE), os.path.join(home, locks.SOCKET), told.path if told else ""]
+    return [path for path in dict.fromkeys(places) if path and os.path.lexists(path)]
+
+
 def _clear(home: str, path: str) -> None:
     """Remove what the last holder of the lock left."""
     for left in (os.path.join(home, ADDRESS_FILE), os.path.join(home, locks.SOCKET), path):
@@ -66,6 +90,8 @@ def _clear(home: str, path: str) -> None:
 
 
 def _bound_to_path(path: str) -> tuple[socket.socket, Address]:
+    if sys.platform == "win32":
+        raise StoreError("There are no Unix sockets here.")
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         bound.bind(path)
@@ -126,4 +152,6 @@ def _is_private(folder: str) -> bool:
 
 
 def _user() -> int:
-    return os.getuid() if hasattr(os, "getuid") else 0
+    if sys.platform == "win32":
+        return 0
+    return os.getuid()

@@ -54,9 +54,11 @@ class Pressure:
 
 
 def _load() -> float:
+    if sys.platform == "win32":  # it has none
+        return 0.0
     try:
         return os.getloadavg()[0]
-    except (AttributeError, OSError):  # Windows has none
+    except OSError:
         return 0.0
 
 

@@ -57,7 +57,7 @@ def _is_ours(path: str) -> bool:
         owner = os.stat(path).st_uid
     except OSError:
         return False
-    return not hasattr(os, "getuid") or owner == os.getuid()
+    return sys.platform == "win32" or owner == os.getuid()
 
 
 def _said(file: str) -> Address | None:

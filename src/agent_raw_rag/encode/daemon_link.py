@@ -37,8 +37,12 @@ class Link:
     A daemon of another version is not used, since its vectors may differ in their last bits; nor does one ask itself.
     """
 
-    def __init__(self, home: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, home: str, clock: Callable[[], float] = time.monotonic, when_lost: Callable[[], None] = lambda: None
+    ) -> None:
+        """``when_lost`` is called when a request failed, from the thread that asked: a good moment to get ready without it."""
         self._home = home
+        self._when_lost = when_lost
         self._lock = Lock()
         self._opened: tuple[Address, httpx2.Client] | None = None
         self._presence = Presence(self._look, clock)
@@ -65,12 +69,13 @@ class Link:
             return None
         answer = self._exchange("POST", path, content, seconds)
         if answer is None:
-            self._presence.lost()
+            self.lost()
         return answer
 
     def lost(self) -> None:
-        """What it answered cannot be used."""
+        """It did not answer, or with what cannot be used."""
         self._presence.lost()
+        self._when_lost()
 
     def _look(self) -> Health | None:
         health = read_health(self._get("/health")) if self._is_proven() else None

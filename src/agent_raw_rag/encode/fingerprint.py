@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 from agent_raw_rag.encode.safetensors_head import read_head
@@ -44,10 +43,8 @@ def fingerprint(weights: Weights) -> str:
 
 
 def _add_samples(digest: hashlib.blake2b, file: Path) -> None:
-    handle = os.open(file, os.O_RDONLY)
-    try:
+    with open(file, "rb", buffering=0) as stream:
         for tensor in read_head(file):
             digest.update(f"{tensor.name}\0{tensor.dtype}\0{tensor.shape}\0".encode())
-            digest.update(os.pread(handle, min(SAMPLE_BYTES, tensor.end - tensor.begin), tensor.begin))
-    finally:
-        os.close(handle)
+            stream.seek(tensor.begin)
+            digest.update(stream.read(min(SAMPLE_BYTES, tensor.end - tensor.begin)))

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent_raw_rag.encode.base import Space, Vectors
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,11 @@ class Late:
 
 
 class LateReader:
-    """Late interaction over one encoder, two texts at a time, each text once."""
+    """Late interaction over one encoder, two texts at a time."""
 
     def __init__(self, encoder: TokenEncoder, workers: int = 2) -> None:
         self._encoder = encoder
         self._workers = workers
-        self._known: dict[str, TokenStates] = {}
 
     @property
     def name(self) -> str:
@@ -91,12 +92,24 @@ class LateReader:
         """Of a query. Raises ModelError."""
         return self._encoder.query_states(text)
 
-    def passages(self, texts: Iterable[str]) -> Mapping[str, TokenStates]:
-        """Text -> its states. Windows that overlap share turns, so many were asked for before. Raises ModelError."""
-        new = sorted(set(texts) - self._known.keys())
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="late") as pool:
-            self._known.update(zip(new, pool.map(self._encoder.token_states, new), strict=True))
-        return self._known
+    def passages(
+        self, texts: Iterable[str], what: Callable[[TokenStates], Found], seconds: float | None = None
+    ) -> dict[str, Found]:
+        """Text -> what is made of its states, the first texts first, each once. The states of a window take 400 kB: none is kept.
+
+        ``seconds``: what is not there by then is left out; a model that is loading meanwhile, since the daemon just ended, say,
+        goes on with it for the next question. Raises ModelError.
+        """
+        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="late")
+        try:
+            made = {
+                text: pool.submit(lambda one: what(self._encoder.token_states(one)), text)
+                for text in dict.fromkeys(texts)
+            }
+            done, _ = wait(made.values(), seconds, FIRST_EXCEPTION)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        return {text: future.result() for text, future in made.items() if future in done}
 
 
 def of_length_one(states: Vectors) -> Vectors:

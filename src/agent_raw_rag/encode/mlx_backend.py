@@ -55,6 +55,9 @@ def mlx() -> Any:
 def _limits_kept() -> Iterator[None]:
     """``mlx_lm`` sets the limit of open files, of the whole process, to 2,048 when it is imported. That may be less than
     it was, and only root could raise the hard limit again: so the call is kept from having any effect."""
+    if sys.platform == "win32":  # it has no such limits, nor MLX
+        yield
+        return
     import resource
 
     original = resource.setrlimit

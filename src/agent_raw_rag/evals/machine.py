@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -43,9 +44,11 @@ def _cpu() -> str:
 
 
 def _ram_gb() -> float | None:
+    if sys.platform == "win32":
+        return None
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
-    except (AttributeError, ValueError, OSError):  # a system that does not say
+    except (ValueError, OSError):  # a system that does not say
         return None
 
 

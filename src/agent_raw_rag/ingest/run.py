@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ from agent_raw_rag.store.forget import has_traces, scrub
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.sources import Sources
 from agent_raw_rag.store.spaces import Spaces
-from agent_raw_rag.store.totals import AgentTotals, totals
+from agent_raw_rag.store.totals import AgentTotals, UnknownTypes, totals, unknown_types
 from agent_raw_rag.store.writer import Writer
 
 FEED_EVERY_CHUNKS = 4000
@@ -57,6 +57,9 @@ class AgentCounts:
     new_turns: int = 0
     skipped_records: int = 0
     unknown_records: dict[str, int] = field(default_factory=dict)
+    """Type -> records of types that nothing is known of, in all that was ever read."""
+    new_unknown_records: dict[str, int] = field(default_factory=dict)
+    """Those of them whose type, or its version, this run met for the first time."""
     failed_sources: dict[str, str] = field(default_factory=dict)
 
 
@@ -126,11 +129,16 @@ class IngestRun:
         and not what is stored, since that takes a look at all of it."""
         began = time.perf_counter()
         self._remove_traces()
+        known = unknown_types(self.connection) if only is None else {}
         sync = Sync(self.committer, self.committer.sources, self._progress, self._chunks, self.options.ahead_bytes)
         reports = {name: sync.run(adapter, roots, again=again, only=only) for name, (adapter, roots) in chosen.items()}
         self.index(1 if again else FEED_LEAST_CHUNKS)
+        counts = self._counts(reports, totals(self.connection) if only is None else {})
+        if only is None:
+            for name, new in _new(known, unknown_types(self.connection), counts).items():
+                counts[name].new_unknown_records = new
         return IngestReport(
-            agents=self._counts(reports, totals(self.connection) if only is None else {}),
+            agents=counts,
             embedded=0,
             backlog=-1,
             seconds=round(time.perf_counter() - began, 3),
@@ -198,3 +206,14 @@ class IngestRun:
                 failed_sources=report.failed,
             )
         return counts
+
+
+def _new(before: UnknownTypes, after: UnknownTypes, agents: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Agent -> type -> how many, of the types and versions that were not there before."""
+    found: dict[str, dict[str, int]] = {}
+    for agent in agents:
+        kinds = after.get(agent, {})
+        for version, what in sorted(kinds.keys() - before.get(agent, {}).keys()):
+            counts = found.setdefault(agent, {})
+            counts[what] = counts.get(what, 0) + kinds[version, what]
+    return found

@@ -26,9 +26,16 @@ def open_build(folder: Path, state: State) -> Any:
     try:
         index = prepare(tantivy.Index.open(str(folder / state.build)))
         chunk_ids(index.searcher(), 1)  # reads every segment
-    except (ValueError, OSError):
-        return None
+    except BaseException as error:
+        if isinstance(error, ValueError | OSError) or _is_panic(error):
+            return None
+        raise
     return index
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether tantivy broke down over bytes that it took to be sound. That is no ``Exception``, nor a type to import."""
+    return type(error).__module__ == "pyo3_runtime"
 
 
 def new_build(folder: Path, generation: str) -> tuple[State, Any]:
@@ -62,8 +69,10 @@ def own_errors() -> Iterator[None]:
     """
     try:
         yield
-    except ValueError as error:
+    except BaseException as error:
+        if not isinstance(error, ValueError) and not _is_panic(error):
+            raise
         if "LockBusy" in str(error):
             raise StoreBusyError("Another process is writing the lexical index.") from error
-        hint = "It is derived: delete its folder, and the next ingest builds it anew."
+        hint = "It is derived: `raw-rag doctor --fix` builds it anew."
         raise StoreError(f"The lexical index cannot be used: {error}", hint=hint) from error

@@ -14,6 +14,7 @@ from typing import Any
 
 from agent_raw_rag.errors import StoreError
 from agent_raw_rag.lexical.builds import chunk_ids, memory_build, new_build, open_build, own_errors
+from agent_raw_rag.lexical.checksums import damaged_file
 from agent_raw_rag.lexical.documents import ANYTHING, LexicalDoc, LexicalFilter
 from agent_raw_rag.lexical.queries import QueryTerm, query_terms
 from agent_raw_rag.lexical.schema import EXACT_WEIGHT, build_query, document
@@ -200,6 +201,12 @@ class LexicalIndex:
     def chunk_ids(self) -> list[int]:
         """All ids in the index, ascending: to compare with the store."""
         return chunk_ids(self._searcher, max(len(self), 1), descending=False) if self._searcher else []
+
+    def damage(self) -> str | None:
+        """The file of the index that is not as it was written; None: all are. Reads all of it."""
+        if self._folder is None or self._index is None:
+            return None
+        return damaged_file(self._folder / self._state.build)
 
     def _statistics(self) -> Statistics:
         searcher = self._searcher

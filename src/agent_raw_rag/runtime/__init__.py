@@ -1,7 +1,6 @@
 """Composition root: settings -> store, models, indexes, use cases. The one home of lazy imports.
 
-Hosts (``server``, ``cli``) call nothing but this. Everything heavy is imported and opened at first use, so that a
-handshake or ``--help`` pays for none of it.
+Hosts call nothing but this. Everything heavy is imported and opened at first use: a handshake or ``--help`` pays for none of it.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from agent_raw_rag.runtime.expected import expected
 from agent_raw_rag.runtime.parts import Parts
 from agent_raw_rag.runtime.reopening import Reopening, needed, reopening
 from agent_raw_rag.runtime.rooms import Rooms
+from agent_raw_rag.runtime.upkeep import Upkeep
 from agent_raw_rag.store.homes import DEFAULT_SPACE, space_path
 
 if TYPE_CHECKING:
@@ -170,8 +170,7 @@ class Runtime(Parts):
         """
         from agent_raw_rag.ingest.run import IngestRun
 
-        chosen = self._chosen(agents)
-        began = time.perf_counter()
+        chosen, began = self._chosen(agents), time.perf_counter()
         with self._writing(wait_seconds, "ingest") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options, on_note)
             report = run.run(chosen, again=again, only=only)
@@ -232,12 +231,13 @@ class Runtime(Parts):
             UsageError: a bad filter or number, an empty query.
             StoreError: there is no store yet.
         """
+        asked_at = time.monotonic()
         if not query.strip():
             raise UsageError("The query is empty.", hint="Ask in your own words, as you would ask a colleague.")
         limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         return self.funnel.search(
-            query, self.scope(ask), top_k=limit, max_tokens=budget, zone=self.zone, resume=self.resume
+            query, self.scope(ask), limit, max_tokens=budget, zone=self.zone, resume=self.resume, asked_at=asked_at
         )
 
     def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:
@@ -309,10 +309,10 @@ class Runtime(Parts):
             self.zone,
         )  # fmt: skip
 
-    def check_store(self) -> list[str]:
-        """What SQLite finds wrong with the store's file; empty: nothing. Reads all of it."""
-        rows = self.reader.connection.execute("PRAGMA quick_check").fetchall()
-        return [] if [row[0] for row in rows] == ["ok"] else [str(row[0]) for row in rows]
+    @property
+    def upkeep(self) -> Upkeep:
+        """Looking after the store."""
+        return Upkeep(self.home, self.settings.store_path(), lambda: self.reader)
 
     def scope(self, ask: Ask) -> Scope:
         """The part of the store that a caller's filters mean.

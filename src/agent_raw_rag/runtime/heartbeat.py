@@ -103,3 +103,9 @@ def state(home: str) -> DaemonState:
     from agent_raw_rag.store.lock import DAEMON, is_held
 
     return DaemonState(is_held(home, DAEMON), read(home))
+
+
+def is_current(home: str) -> bool:
+    """Whether a daemon watches for the store of this folder, and has read all there was when it began."""
+    found = state(home)
+    return found.running and found.heartbeat is not None and found.heartbeat.caught_up

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -62,6 +62,10 @@ class Parts:
 
         return tokenizer()
 
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of cl100k_base each text has."""
+        return self.models.sharing.token_counts(texts, lambda: self.tokenizer)
+
     @property
     def reader(self) -> Reader:
         """The reading side of the store, one connection a thread.
@@ -88,9 +92,9 @@ class Parts:
     def agents(self) -> dict[str, tuple[Adapter, tuple[Root, ...]]]:
         """The enabled agents, with the folders their logs are looked for in."""
         from agent_raw_rag.adapters.registry import adapters
-        from agent_raw_rag.config import SourceSettings
+        from agent_raw_rag.config import SourceSettings, user_home
 
-        home = self.environment.get("HOME") or os.path.expanduser("~")
+        home = user_home(self.environment)
         found: dict[str, tuple[Adapter, tuple[Root, ...]]] = {}
         for name, row in adapters().items():
             source = self.settings.sources.get(name, SourceSettings())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,9 +24,25 @@ class Reopening:
 
     @property
     def shown(self) -> str:
-        """For a POSIX shell. Ids are quoted: they may be file names."""
-        command = shlex.join(self.words)
-        return f"cd {shlex.quote(self.folder)} && {command}" if self.folder else command
+        """For the shell of this system: a POSIX one, on Windows PowerShell. Ids are quoted: they may be file names."""
+        return in_powershell(self) if sys.platform == "win32" else in_posix_shell(self)
+
+
+def in_posix_shell(way: Reopening) -> str:
+    """A command line that goes to the folder first."""
+    command = shlex.join(way.words)
+    return f"cd {shlex.quote(way.folder)} && {command}" if way.folder else command
+
+
+def in_powershell(way: Reopening) -> str:
+    """The same, also for a PowerShell that knows no ``&&``."""
+    first, *rest = (_quoted(word) for word in way.words)
+    command = " ".join([f"& {first}" if first.startswith("'") else first, *rest])
+    return f"cd {_quoted(way.folder)}; {command}" if way.folder else command
+
+
+def _quoted(word: str) -> str:
+    return word if re.fullmatch(r"[\w./\\:-]+", word) else "'" + word.replace("'", "''") + "'"
 
 
 def reopening(

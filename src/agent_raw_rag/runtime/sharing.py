@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.encode.choice import Choice
     from agent_raw_rag.encode.daemon_link import Link
     from agent_raw_rag.encode.daemon_presence import Health
+    from agent_raw_rag.models import Tokenizer
 
 SHARED_KINDS = {"embedded": 3.0, "mlx": 30.0}
 """Models that take memory of the process they are in, and for how many seconds a search waits for the daemon's answer: as long as
@@ -23,6 +26,8 @@ class Sharing:
     home: str
     _is_on: bool = True
     _links: list[Link] = field(default_factory=list, repr=False)
+    _local_tokens: Callable[[], Tokenizer] | None = field(default=None, repr=False)
+    """Known where this process counts tokens and has not been told yet to do without the daemon."""
 
     def stand_alone(self) -> None:
         """Use the models of this process from now on, those that were handed out too: this is the daemon itself."""
@@ -54,6 +59,21 @@ class Sharing:
 
         return DaemonReranker(local, choice.name, self._link(), seconds=SHARED_KINDS[choice.kind])
 
+    def token_counts(self, texts: Sequence[str], local: Callable[[], Tokenizer]) -> list[int]:
+        """How many tokens each text has; ``local`` is loaded only where no daemon counts."""
+        self._local_tokens = local
+        if not self._is_on:
+            return [len(local().encode(text)) for text in texts]
+        from agent_raw_rag.encode.daemon_tokens import DaemonTokens
+
+        return DaemonTokens(local, self._link()).counts(texts)
+
+    def _get_ready(self) -> None:
+        """Load the table of tokens beside the question that lost the daemon: its answer is going to need it."""
+        if self._local_tokens is not None:
+            local, self._local_tokens = self._local_tokens, None
+            threading.Thread(target=local, name="tokens", daemon=True).start()
+
     def _is_worth(self, choice: Choice) -> bool:
         return self._is_on and choice.kind in SHARED_KINDS
 
@@ -62,5 +82,5 @@ class Sharing:
         if not self._links:
             from agent_raw_rag.encode.daemon_link import Link
 
-            self._links.append(Link(self.home))
+            self._links.append(Link(self.home, when_lost=self._get_ready))
         return self._links[0]

@@ -14,10 +14,11 @@ from agent_raw_rag.models import Millis
 _AGO = re.compile(r"(\d{1,4})\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MONTH = re.compile(r"\d{4}-\d{2}")
+_YEAR = re.compile(r"\d{4}")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _HINT = (
-    "Use a date (2026-11-30), a month (2026-11), an instant (2026-11-30T14:00+01:00), or words: now, today, yesterday, "
-    "7d, 3 weeks ago, this week, last week, this month, last month, monday, last friday."
+    "Use a date (2026-11-30), a month (2026-11), a year (2026), an instant (2026-11-30T14:00+01:00), or words: now, today, "
+    "yesterday, 7d, 3 weeks ago, this week, last week, this month, last month, monday, last friday."
 )
 
 
@@ -102,6 +103,8 @@ def _absolute(text: str, now: datetime) -> tuple[datetime, datetime] | None:
         if _MONTH.fullmatch(text):
             month = _local(datetime.fromisoformat(f"{text}-01"), now.tzinfo)
             return month, _next_month(month)
+        if _YEAR.fullmatch(text):
+            return _of(now, int(text)), _of(now, int(text) + 1)
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
         return None

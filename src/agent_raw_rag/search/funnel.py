@@ -39,6 +39,10 @@ from agent_raw_rag.search.zone import SYSTEM_ZONE
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.rows import ChunkRow
 
+AS_MUCH_AGAIN = 2
+"""Of the rerank budget, what came before has used its time, and as much again is left to what follows: where the machine has no
+time now, neither is quick."""
+
 
 class Funnel:
     """The ranking stages over one store."""
@@ -61,11 +65,13 @@ class Funnel:
         self._indexes = threading.Lock()
 
     def search(
-        self, query: str, scope: Scope, *, top_k: int, max_tokens: int, zone: tzinfo, resume: Resume
-    ) -> SearchResult:
-        """The passages that answer a query, within a token budget; none if nothing is relevant."""
+        self, query: str, scope: Scope, top_k: int, *, max_tokens: int, zone: tzinfo, resume: Resume,
+        asked_at: float | None = None,
+    ) -> SearchResult:  # fmt: skip
+        """The passages that answer a query, within a token budget; none if nothing is relevant. ``asked_at``: when the rerank
+        budget began, by the clock; None: now."""
         reader = self.reader()
-        ranking, _ = self.rank(query, scope, reader)
+        ranking, _ = self.rank(query, scope, reader, asked_at)
         how = Expansion(max_tokens, self.settings.whole_turns, self.settings.once, self.settings.time_order)
         hits = hits_of(ranking, top_k, reader, zone)
         passages, left_out = expand(hits, ends(query), how, reader, zone, resume)
@@ -77,13 +83,17 @@ class Funnel:
         projects = reader.project_names(30) if scope.projects and not passages else []
         return SearchResult(_short(query), passages, ranking.stages, notes, projects)
 
-    def rank(self, query: str, scope: Scope, reader: Reader) -> tuple[Ranking, dict[int, ChunkRow]]:
+    def rank(
+        self, query: str, scope: Scope, reader: Reader, asked_at: float | None = None
+    ) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
         ranking, on = Ranking(), self.settings
+        begun = self.clock() if asked_at is None else asked_at
         asked = question(query, on, self.now(), lambda stretch: reader.was_active(stretch.within(scope)))
         with self._indexes:
             encoder, weighed = self._coarse(asked, scope, reader, ranking)
-        self._rerank(asked, encoder, weighed, ranking)
+        spent_ms = 1000 * (self.clock() - begun)
+        self._rerank(asked, encoder, weighed, ranking, on.rerank_budget_ms - spent_ms * AS_MUCH_AGAIN)
         if on.recency:
             newest_first(ranking)
         off = [name for name in SWITCHES if not getattr(on, name)]
@@ -162,7 +172,9 @@ class Funnel:
             place(weighed.pool, weighed.scores, ranking, "learned")
         return weighed
 
-    def _rerank(self, asked: Question, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking) -> None:
+    def _rerank(
+        self, asked: Question, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking, left_ms: float
+    ) -> None:
         on = self.settings
         if not on.rerank_budget_ms:
             ranking.stages.append("rerank: skipped, switched off")
@@ -175,15 +187,16 @@ class Funnel:
         if reranker is None:
             ranking.stages.append("rerank: skipped, no reranker is set")
         elif isinstance(reranker, Late):
-            self._read_again(asked, reranker, encoder, weighed, ranking)
+            self._read_again(asked, reranker, encoder, weighed, ranking, left_ms)
         elif ranking.order:
-            limits = Limits(on.rerank_budget_ms, on.rerank_threshold, on.rerank_fallback)
+            limits = Limits(left_ms, on.rerank_threshold, on.rerank_fallback)
             pace = self.paces.setdefault(id(reranker), Pace())
             rerank(asked.text, ranking, reranker, limits, pace, self.clock)
 
     def _read_again(
-        self, asked: Question, wish: Late, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking
-    ) -> None:
+        self, asked: Question, wish: Late, encoder: Encoder | None, weighed: Weighed | None, ranking: Ranking,
+        left_ms: float,
+    ) -> None:  # fmt: skip
         if not ranking.order:
             return
         if weighed is None:
@@ -198,7 +211,7 @@ class Funnel:
             ranking.stages.append("rerank: skipped, the embedded model reads English only")
             return
         pace = self.paces.setdefault(id(wish), Pace())
-        read_again(asked.text, ranking, weighed, late, self.settings.rerank_budget_ms, pace, self.clock)
+        read_again(asked.text, ranking, weighed, late, left_ms, pace, self.clock)
 
 
 def _why_nothing(reader: Reader, scope: Scope) -> str:

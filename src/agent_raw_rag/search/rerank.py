@@ -18,6 +18,8 @@ from agent_raw_rag.search.ranking import Pairs, Ranking, in_order
 FIRST_SLICE = 4
 SLICE = 16
 """Passages a call at most: enough to fill a batch, few enough that one wrong guess costs little."""
+LEAST_MS = 1.0
+"""Less than this is no time."""
 HEADROOM = 0.8
 """Of the time left that a slice is given: passages differ in length."""
 LATEST_SHARE = 0.3
@@ -38,6 +40,7 @@ class Limits:
     """What the settings say."""
 
     budget_ms: float
+    """What is left of it for this question."""
     threshold: float
     fallback: int
 
@@ -52,7 +55,7 @@ class Pace:
 
     def fitting(self, left_ms: float) -> int:
         """How many passages a next slice may have."""
-        if left_ms <= 0:
+        if left_ms < LEAST_MS:
             return 0
         if not self.is_loaded:
             return 1
@@ -86,7 +89,7 @@ def rerank(
     texts = [ranking.chunks[chunk_id].text for chunk_id in ids]
     try:
         scores = within_budget(
-            lambda low, high: _checked(reranker.score(query, texts[low:high]), high - low, reranker.name),
+            lambda low, high, _: _checked(reranker.score(query, texts[low:high]), high - low, reranker.name),
             len(texts), limits.budget_ms, pace, clock,
         )  # fmt: skip
     except ModelError as error:
@@ -139,18 +142,23 @@ def _scale(scores: Sequence[float]) -> Callable[[float], float]:
 
 
 def within_budget(
-    work: Callable[[int, int], list[Done]], count: int, budget_ms: float, pace: Pace, clock: Callable[[], float]
+    work: Callable[[int, int, float], list[Done]], count: int, budget_ms: float, pace: Pace, clock: Callable[[], float]
 ) -> list[Done]:
-    """What ``work(low, high)`` makes of the first of ``count`` passages, as many as fit."""
+    """What ``work(low, high, left_ms)`` makes of the first of ``count`` passages, as many as fit. It may make fewer than it is
+    asked for, where the time that is left was not enough; then that was all."""
     done: list[Done] = []
     begun = clock()
     while len(done) < count:
         before = clock()
-        fitting = min(pace.fitting(budget_ms - 1000 * (before - begun)), count - len(done))
+        left = budget_ms - 1000 * (before - begun)
+        fitting = min(pace.fitting(left), count - len(done))
         if not fitting:
             break
-        done += work(len(done), len(done) + fitting)
-        pace.took(fitting, 1000 * (clock() - before))
+        made = work(len(done), len(done) + fitting, left)
+        done += made
+        pace.took(max(len(made), 1), 1000 * (clock() - before))
+        if len(made) < fitting:
+            break
     if count and not done:
         pace.forget_a_little()
     return done

@@ -7,6 +7,7 @@ What was not read again follows behind, in its coarse order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from agent_raw_rag.search.late import max_similarity, token_weights
 from agent_raw_rag.search.learned import Scores, only, score, spliced, with_states
 from agent_raw_rag.search.pool import Pool, place
 from agent_raw_rag.search.ranking import Ranking
-from agent_raw_rag.search.rerank import Pace, mixed, within_budget
+from agent_raw_rag.search.rerank import LEAST_MS, Pace, mixed, within_budget
 from agent_raw_rag.search.weigh import Telling, Weighed
 from agent_raw_rag.search.weights import STATES
 
@@ -35,18 +36,23 @@ def read_again(
     clock: Callable[[], float],
 ) -> None:  # fmt: skip
     """Order a ranking by the learned score with token states, or, where nothing was weighed, half by them and half by the coarse
-    score. A model that fails leaves it as it is, and the answer says so."""
+    score. A model that fails, or a budget that is used up, leaves it as it is, and the answer says so."""
+    if budget_ms < LEAST_MS:
+        ranking.stages.append("rerank: skipped, no time was left for it")
+        return
     ids = [chunk_id for chunk_id, _ in ranking.order[:MOST]]
     texts = _texts(ids, ranking, weighed.pool)
+    begun, shown_ms = clock(), budget_ms
     try:
         similar = _similarities(query, late, weighed.telling)
         pace.is_loaded = True  # by the query's own states
-        read = within_budget(lambda low, high: similar(texts[low:high]), len(ids), budget_ms, pace, clock)
+        budget_ms -= 1000 * (clock() - begun)
+        read = within_budget(lambda low, high, left: similar(texts[low:high], left), len(ids), budget_ms, pace, clock)
     except ModelError as error:
         ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")
         return
     count = len(ranking.order)
-    ranking.stages.append(f"rerank: reranked {len(read)} of {count} by {late.name} within {budget_ms:.0f} ms")
+    ranking.stages.append(f"rerank: reranked {len(read)} of {count} by {late.name} within {shown_ms:.0f} ms")
     if not read:
         return
     found = dict(zip(ids, read, strict=False))
@@ -65,16 +71,17 @@ def _texts(ids: Sequence[int], ranking: Ranking, pool: Pool | None) -> list[Text
     ]
 
 
-def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts]], list[Similar]]:
+def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts], float], list[Similar]]:
+    """Windows, and milliseconds for them -> how similar the first of them are, as many as were read in this time."""
     asked = late.query_states(query)
     weights = token_weights(query, asked.spans, telling.idf, telling.chunks)
     near: dict[str, float] = {}
 
-    def similar(windows: Sequence[Texts]) -> list[Similar]:
-        texts = {text for window, pieces in windows for text in (window, *pieces)} - near.keys()
-        states = late.passages(texts)
-        near.update((text, max_similarity(asked, weights, states[text])) for text in texts)
-        return [(near[window], [near[piece] for piece in pieces]) for window, pieces in windows]
+    def similar(windows: Sequence[Texts], left_ms: float) -> list[Similar]:
+        texts = [text for window, pieces in windows for text in (window, *pieces) if text not in near]
+        near.update(late.passages(texts, lambda states: max_similarity(asked, weights, states), left_ms / 1000))
+        read = takewhile(lambda one: near.keys() >= {one[0], *one[1]}, windows)
+        return [(near[window], [near[piece] for piece in pieces]) for window, pieces in read]
 
     return similar
 

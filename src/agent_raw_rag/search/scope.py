@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.models import Role
 from agent_raw_rag.search.dates import instant
-from agent_raw_rag.sources.projects import Projects, normal_path
+from agent_raw_rag.sources.projects import Projects, is_foreign, normal_path, other_names
 from agent_raw_rag.store.reader import Reader, Scope
 
 LONGEST_PATH = 4096
@@ -50,9 +50,10 @@ def folders(project: str) -> tuple[str, ...]:
     if len(project) > LONGEST_PATH:
         raise UsageError(f"A path of {len(project)} characters is no project.")
     try:
-        path = os.path.abspath(os.path.expanduser(project))
         real = normal_path(project)
-        return tuple(dict.fromkeys((Projects().of(real).path, real, path)))
+        path = real if is_foreign(project) else os.path.abspath(os.path.expanduser(project))
+        names = (Projects().of(real).path, real, path)
+        return tuple(dict.fromkeys((*names, *(other for name in names for other in other_names(name)))))
     except ValueError:  # a NUL, or what cannot be encoded
         raise UsageError(f"{project!r} is no path.") from None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_raw_rag.errors import StoreBusyError
 from agent_raw_rag.log import NAME
-from agent_raw_rag.runtime import expected
+from agent_raw_rag.runtime import expected, heartbeat
 from agent_raw_rag.server.progress import said
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Stopped(Exception):  # noqa: N818 - not an error: the host is leaving
 
 
 class CatchUp:
-    """Reads, once, what is new since anybody last did."""
+    """Reads, once, what is new since anybody last did; nothing where the daemon does so all the time."""
 
     def __init__(self, runtime: Callable[[], Runtime], after_seconds: float = AFTER_HANDSHAKE_SECONDS) -> None:
         self._runtime = runtime
@@ -68,7 +68,11 @@ class CatchUp:
 
     def _run(self) -> None:
         try:
-            report = self._runtime().ingest(wait_seconds=0, on_note=self._noted)
+            runtime = self._runtime()
+            if heartbeat.is_current(runtime.home):
+                _log.info("no catch-up: the daemon keeps the store current")
+                return
+            report = runtime.ingest(wait_seconds=0, on_note=self._noted)
         except Stopped:
             return
         except StoreBusyError as busy:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from urllib.parse import unquote, urlsplit
 
 from anyio import from_thread
@@ -38,9 +40,14 @@ class Surroundings:
         return next((path for root in answer.roots if (path := local_path(str(root.uri)))), None)
 
 
-def local_path(uri: str) -> str | None:
+def local_path(uri: str, *, windows: bool = sys.platform == "win32") -> str | None:
     """The path of a ``file:`` URI on this machine; None: it is none."""
     parts = urlsplit(uri)
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
+    server, path = parts.netloc, unquote(parts.path)
+    if parts.scheme != "file" or not path or (server not in ("", "localhost") and not windows):
         return None
-    return unquote(parts.path)
+    if not windows:
+        return path
+    if server not in ("", "localhost"):
+        path = f"//{server}{path}"
+    return (path[1:] if re.match(r"/[A-Za-z]:", path) else path).replace("/", "\\")

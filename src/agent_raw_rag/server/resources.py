@@ -55,7 +55,7 @@ class Resources:
     def recent(self, path: str) -> str:
         """The last turns of a project."""
         with refused_as_protocol_error():
-            folder = path if path.startswith(("/", "~")) or ":" in path[:3] else f"/{path}"
+            folder = path if path.startswith(("/", "~", "\\")) or ":" in path[:3] else f"/{path}"
             result = self._tools.runtime().recent(Ask(project=folder))
             result.notes += self._tools.lag()
             return turns_text(result, place(folder), self._tools.mark())

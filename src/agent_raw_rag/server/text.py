@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import IngestReport
     from agent_raw_rag.search.browse import ReadTurn, TurnsResult
     from agent_raw_rag.search.result import Passage, Scores, SearchResult
-    from agent_raw_rag.search.status import AgentStatus, StatusReport
 
 CUT = "What is cut can be read on with raw_rag_context(session, turn)."
 EVERYWHERE = "all projects"
@@ -57,23 +56,6 @@ def ingest_text(report: IngestReport) -> str:
     backlog = f", {_count(report.backlog, 'chunk')} still without" if report.backlog > 0 else ""
     lines.append(f"{_count(report.embedded, 'vector')} made{backlog}; {report.seconds:.1f} s.")
     return "\n".join([*lines, *report.notes, *([report.encoder_problem] if report.encoder_problem else [])])
-
-
-def status_text(status: StatusReport) -> str:
-    """What is stored, what ranks, and what went wrong."""
-    vectors = f"{status.embedded} of {status.embedded + status.backlog} chunks have vectors ({status.encoder})"
-    return "\n".join([
-        f"raw-rag {status.version}, store {status.store} ({status.store_bytes / 1e6:.1f} MB)",
-        f"{_count(status.sessions, 'session')}, {_count(status.turns, 'turn')}, {_count(status.chunks, 'chunk')}",
-        f"Ranking: words{'' if status.indexed else ' (the index lags, the rest is scanned)'}; "
-        + (vectors if status.encoder else "no vectors, no encoder is set")
-        + f"; {status.reranker or 'no reranker'}.",
-        *(f"Not searched: {one.space}, {one.embedded} of {one.embedded + one.backlog} chunks." for one in status.filling),
-        f"Memory: {_count(sum(status.notes.values()), 'note')}, {status.candidates.get('pending', 0)} candidates pending.",
-        *(_agent(name, one) for name, one in status.agents.items()),
-        *(["Problems:", *(f"- {one_line(problem)}" for problem in status.problems)] if status.problems else []),
-        *(f"{one_line(one.source)} {one.part}: read up to {one.offset}, {one.read_at}" for one in status.cursors),
-    ])  # fmt: skip
 
 
 def _empty(message: str, where: str, notes: Iterable[str], projects: list[str]) -> str:
@@ -133,15 +115,6 @@ def _reading_on(turns: list[ReadTurn], next_offset: int | None) -> list[str]:
     if next_offset is not None:
         return [f"Turn {cut[0]} goes on: the same call with offset={next_offset}."]
     return [f"Cut: turn {', '.join(cut)}. {CUT}"]
-
-
-def _agent(name: str, one: AgentStatus) -> str:
-    gone = f" ({one.gone_sources} gone)" if one.gone_sources else ""
-    return (
-        f"{name}: {_count(one.sessions, 'session')}, {_count(one.turns, 'turn')}, {_count(one.chunks, 'chunk')} of "
-        f"{_count(one.sources, 'source')}{gone}; last turn {one.last_turn or 'without time'} in "
-        f"{one_line(one.last_project or 'no project')}; last read {one.last_read or 'never'}"
-    )
 
 
 def _count(number: int, noun: str) -> str:

@@ -14,13 +14,15 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agent_raw_rag.adapters.registry import BUILT_IN
 from agent_raw_rag.models import DOORS, Ask
+from agent_raw_rag.runtime import heartbeat
 from agent_raw_rag.search.fence import one_line
 from agent_raw_rag.server import wire
 from agent_raw_rag.server.budget import keep_within
 from agent_raw_rag.server.catch_up import CatchUp
 from agent_raw_rag.server.progress import Ticker
 from agent_raw_rag.server.project import Surroundings
-from agent_raw_rag.server.text import CUT, EVERYWHERE, ingest_text, search_text, status_text, turns_text
+from agent_raw_rag.server.status import bounded, status_content, status_text
+from agent_raw_rag.server.text import CUT, EVERYWHERE, ingest_text, search_text, turns_text
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
@@ -45,7 +47,7 @@ Number = Annotated[int | None, BeforeValidator(absent), WithJsonSchema({"type": 
 Project = Annotated[Words, Field(description='Folder of the project. Default: the current one. "*": all')]
 Agent = Annotated[Words, Field(description=f"Only this agent: {', '.join(BUILT_IN)}")]
 AgentOrDoor = Annotated[Words, Field(description=f"{', '.join(BUILT_IN)}; mcp, http: captured")]
-After = Annotated[Words, Field(description="2026-11-30, an instant, yesterday, 7d, last week")]
+After = Annotated[Words, Field(description="2026-11-30, 2026-11, 2026, an instant, yesterday, 7d, last week")]
 Before = Annotated[Words, Field(description="Likewise; inclusive")]
 Branch = Annotated[Words, Field(description="Git branch")]
 Role = Annotated[Words, Field(description="user, assistant, task, summary, event or tool")]
@@ -120,10 +122,12 @@ class Tools:
         return _answer(ingest_text(report), report.as_json())
 
     def raw_rag_status(self, agent: Agent = None) -> Annotated[CallToolResult, wire.Status]:
-        """What is stored of each agent, what ranks, and what went wrong while reading."""
-        status = self.runtime().status(agent)
+        """What is stored of each agent, what ranks, whether a daemon keeps it current and how far it lags, what went wrong."""
+        runtime = self.runtime()
+        status, daemon = runtime.status(agent), heartbeat.state(runtime.home)
         status.problems += self.lag()
-        return _answer(status_text(status), status.as_json())
+        short = bounded(status)
+        return _answer(status_text(short, daemon), status_content(short, daemon))
 
     def _project(self, asked: str | None, context: Context, agent: str | None = None) -> str:
         if agent in DOORS:  # what came through one is seldom of any project
@@ -158,7 +162,7 @@ class Tools:
     ) -> CallToolResult:  # fmt: skip
         runtime = self.runtime()
         budget = max_tokens or runtime.settings.search.max_tokens
-        dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.tokenizer)
+        dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.token_counts)
         if dropped:
             result.notes.append(f"{dropped} more left out to keep within {budget} tokens.")
         return _answer(*render())

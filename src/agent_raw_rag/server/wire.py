@@ -115,6 +115,7 @@ class Status(TypedDict):
     last_sweep: str | None
     llm_calls: dict[str, int]
     problems: list[str]
+    daemon: dict[str, Any]
 
 
 def found(result: SearchResult, project: str) -> dict[str, Any]:

@@ -87,7 +87,9 @@ def write(path: str, text: str) -> None:
     """
     os.makedirs(os.path.dirname(path), exist_ok=True)
     new = f"{path}.new"
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+    with open(
+        os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="surrogateescape"
+    ) as stream:
         stream.write(text)
     os.replace(new, path)
 
@@ -95,7 +97,7 @@ def write(path: str, text: str) -> None:
 def read(path: str) -> str | None:
     """A file's text; None: there is none."""
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
             return stream.read()
     except OSError:
         return None

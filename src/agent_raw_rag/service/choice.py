@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 from agent_raw_rag.errors import ServiceError
@@ -21,7 +22,7 @@ def service_of(platform: str, environment: Mapping[str, str]) -> Service:
     Raises:
         ServiceError: there is none that we know.
     """
-    if platform == "darwin":
+    if platform == "darwin" and sys.platform != "win32":
         return Launchd(environment, os.getuid())
     if platform.startswith("linux"):
         return Systemd(environment)

@@ -14,6 +14,7 @@ PROGRAM = "raw-rag-ingest"
 SERVER = "raw-rag"
 OURS = "RAW_RAG_"
 SECRET = "_TOKEN"  # noqa: S105 - the end of a variable's name
+_PATHS = ("RAW_RAG_HOME", "RAW_RAG_CONFIG", "RAW_RAG_DB_PATH")
 LASTING = "uv tool install agent-raw-rag-mcp"
 _EPHEMERAL = re.compile(
     r"[/\\](?:archive-v\d+|environments-v\d+|builds-v\d+)[/\\]|[/\\]pipx[/\\]\.cache[/\\]|[/\\]\.cache[/\\](?:uv|pipx)[/\\]"
@@ -38,7 +39,12 @@ class Job:
 
 
 def job(
-    program: str, config: str | None, interval: float, environment: Mapping[str, str], moving: Iterable[str]
+    program: str,
+    config: str | None,
+    interval: float,
+    environment: Mapping[str, str],
+    moving: Iterable[str],
+    secret: Iterable[str] = (),
 ) -> Job:
     """The daemon as whoever installs it would start it.
 
@@ -48,14 +54,16 @@ def job(
         interval: Seconds between scans.
         environment: Of the installing process; our own variables and those of ``moving`` go along.
         moving: Variables that say where the agents' logs are.
+        secret: Variables that hold keys: they never stand in a file.
     """
     arguments = ["--watch", "--interval", f"{interval:g}", *_configured(config)]
-    return Job(program, tuple(arguments), _kept(environment, moving))
+    return Job(program, tuple(arguments), _kept(environment, moving, secret))
 
 
 def serve_job(
-    program: str, words: Sequence[str], config: str | None, environment: Mapping[str, str], moving: Iterable[str]
-) -> Job:
+    program: str, words: Sequence[str], config: str | None, environment: Mapping[str, str], moving: Iterable[str],
+    secret: Iterable[str] = (),
+) -> Job:  # fmt: skip
     """The server, which is the daemon too, as whoever installs it would start it.
 
     Args:
@@ -64,19 +72,28 @@ def serve_job(
         config: The configuration file asked for.
         environment: As for ``job``; tokens in it stay behind.
         moving: As for ``job``.
+        secret: As for ``job``.
     """
-    return Job(program, (*words, *_configured(config)), _kept(environment, moving), answers=True)
+    return Job(program, (*words, *_configured(config)), _kept(environment, moving, secret), answers=True)
 
 
 def _configured(config: str | None) -> list[str]:
-    return ["--config", os.path.abspath(os.path.expanduser(config))] if config else []
+    return ["--config", _absolute(config)] if config else []
 
 
-def _kept(environment: Mapping[str, str], moving: Iterable[str]) -> dict[str, str]:
+def _kept(environment: Mapping[str, str], moving: Iterable[str], secret: Iterable[str]) -> dict[str, str]:
     """What goes along. A secret does not: the description is a file that stays."""
-    wanted = set(moving)
-    ours = {name for name in environment if name.startswith(OURS) and not name.endswith(SECRET)}
-    return {name: value for name, value in sorted(environment.items()) if name in ours | wanted and value}
+    wanted, kept_out = set(moving), set(secret)
+    return {
+        name: _absolute(value) if name in _PATHS else value
+        for name, value in sorted(environment.items())
+        if value and name not in kept_out and not name.endswith(SECRET) and (name.startswith(OURS) or name in wanted)
+    }
+
+
+def _absolute(path: str) -> str:
+    """What means the same from every folder: the system starts a service in another one than we are in."""
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def is_ephemeral(path: str, environment: Mapping[str, str]) -> bool:

@@ -44,7 +44,11 @@ class Launchd:
         }
         if job.environment:
             facts["EnvironmentVariables"] = dict(job.environment)
-        return plistlib.dumps(facts, sort_keys=False).decode()
+        try:
+            return plistlib.dumps(facts, sort_keys=False).decode()
+        except ValueError as error:
+            hint = "A property list holds no control characters and no broken UTF-8: rename the folder or the variable."
+            raise ServiceError(f"The service cannot be described: {error}.", hint=hint) from error
 
     def install(self, job: Job) -> list[str]:
         """See ``Service``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 
@@ -14,6 +15,9 @@ UNIT = "agent-raw-rag.service"
 _FOREGROUND = (
     "Run `raw-rag-ingest --watch` in the background yourself, from a terminal multiplexer or a start-up script."
 )
+_UNSAFE = re.compile(r"['\"\\\x00-\x1f\x7f]")
+"""systemd starts no program whose path holds one of these; in arguments it takes them."""
+_SHELL = "/bin/sh"
 _TEMPLATE = """\
 [Unit]
 Description=Keeps the history of coding agents searchable
@@ -50,7 +54,10 @@ class Systemd:
     def render(self, job: Job) -> str:
         """The unit."""
         lines = "".join(f"Environment={quoted(f'{name}={value}')}\n" for name, value in job.environment.items())
-        command = " ".join([quoted(job.program), *(quoted(word, variables=True) for word in job.arguments)])
+        program, *words = job.command
+        if _UNSAFE.search(program):
+            program, words = _SHELL, ["-c", 'exec "$0" "$@"', *job.command]
+        command = " ".join([quoted(program), *(quoted(word, variables=True) for word in words)])
         return _TEMPLATE.format(command=command, environment=lines, rank="" if job.answers else _BEHIND)
 
     def install(self, job: Job) -> list[str]:
@@ -118,9 +125,8 @@ class Systemd:
 def quoted(text: str, *, variables: bool = False) -> str:
     """A word as systemd reads it back: specifiers are no more than text, nor are variables where systemd fills them in (in
     the arguments of a command, not in the name of its program)."""
-    escaped = (
-        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t").replace("%", "%%")
-    )
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    escaped = re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", escaped)
     if variables:
         escaped = escaped.replace("$", "$$")
     return f'"{escaped}"'

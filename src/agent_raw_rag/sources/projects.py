@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 
 _WORKTREE_PLACES = ("/.worktrees/", "/.claude/worktrees/", "/.git/worktrees/")
 _URL = re.compile(r'^\s*\[remote "(?P<name>[^"]+)"\]|^\s*url\s*=\s*(?P<url>\S+)', re.MULTILINE)
+_OF_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\[^\\]")
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -39,8 +41,28 @@ class Projects:
 
 
 def normal_path(path: str) -> str:
-    """An absolute path without ``~``, ``.``, ``..``, symbolic links and a trailing slash."""
-    return os.path.realpath(os.path.expanduser(path))
+    """An absolute path without ``~``, ``.``, ``..``, symbolic links and a trailing slash. One of the other system (a log of
+    Windows, read in WSL) stays as it is."""
+    return path.rstrip("\\/") if is_foreign(path) else os.path.realpath(os.path.expanduser(path))
+
+
+def is_foreign(path: str, *, windows: bool = sys.platform == "win32") -> bool:
+    """Whether it is a path of Windows, and this is not."""
+    return not windows and _OF_WINDOWS.match(path) is not None
+
+
+def other_names(path: str) -> tuple[str, ...]:
+    """What Windows and WSL call the same folder: ``/mnt/c/x`` is ``C:\\x``, and ``\\\\wsl$\\Debian\\x`` is ``/x``."""
+    if found := re.fullmatch(r"/mnt/([a-z])(/.*)?", path):
+        rest = (found[2] or "/").replace("/", "\\")
+        return f"{found[1].upper()}:{rest}", f"{found[1]}:{rest}"
+    if found := re.fullmatch(r"([A-Za-z]):[\\/](.*)", path):
+        inside = found[2].replace("\\", "/")
+        other_case = found[1].swapcase() + path[1:]
+        return other_case, f"/mnt/{found[1].lower()}/{inside}".rstrip("/")
+    if found := re.fullmatch(r"(?i:[\\/]{2}wsl(?:\$|\.localhost)[\\/][^\\/]+)(.*)", path):
+        return (found[1].replace("\\", "/") or "/",)
+    return ()
 
 
 def _project(folder: str) -> Project:

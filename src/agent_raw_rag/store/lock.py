@@ -3,6 +3,7 @@
 Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
 ``writer`` only when a slice is stored, so that new text never waits for a model. Whoever watches the logs all the time
 holds ``daemon``: one is enough. Who answers on the daemon's socket holds that, and who serves HTTP a lock of its port.
+Whoever edits the agents' own files holds ``connect``.
 
 A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
@@ -25,12 +26,14 @@ EMBEDDER = "embedder"
 DAEMON = "daemon"
 SOCKET = "daemon.sock"
 HTTP = "http"
+CONNECT = "connect"
 _BUSY = {
     WRITER: "Another process is writing to the store",
     EMBEDDER: "Another process is making vectors",
     DAEMON: "Another process watches the logs already",
     SOCKET: "Another daemon serves this home",
     HTTP: "Another process serves this home",
+    CONNECT: "Another process edits the agents' files",
 }
 _HINT = {
     DAEMON: "One is enough. `raw-rag-ingest --daemon-status` tells more.",
@@ -46,7 +49,7 @@ def http(port: int) -> str:
 
 @contextmanager
 def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterator[None]:
-    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER``, ``DAEMON`` or ``SOCKET``.
+    """Hold a lock of a store folder: ``WRITER``, ``EMBEDDER``, ``DAEMON``, ``SOCKET`` or ``CONNECT``.
 
     Raises:
         StoreBusyError: somebody else holds it for longer than ``wait_seconds``; the message says who.
@@ -61,7 +64,7 @@ def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterato
         yield
         os.ftruncate(handle, 0)
     finally:
-        os.close(handle)
+        _release(handle)
 
 
 def served(home: str) -> list[str]:
@@ -79,7 +82,7 @@ def is_held(home: str, which: str) -> bool:
     try:
         return not _try_lock(handle)
     finally:
-        os.close(handle)
+        _release(handle)
 
 
 def _acquire(handle: int, which: str, wait_seconds: float) -> None:
@@ -115,6 +118,15 @@ if sys.platform == "win32":
         except OSError:
             return False
         return True
+
+    def _release(handle: int) -> None:
+        """Closing alone frees it, too, but the system says not when."""
+        os.lseek(handle, _PLACE, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+        except OSError:  # it was another's
+            pass
+        os.close(handle)
 else:
     import fcntl
 
@@ -124,3 +136,6 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def _release(handle: int) -> None:
+        os.close(handle)

@@ -243,6 +243,10 @@ class Reader:
         counts = ((chunks, chunk_id), (drops, sequence))
         return max(int(self.connection.execute(sql, (after, limit)).fetchone()[0]) for sql, after in counts)
 
+    def chunk_numbers(self, last: int) -> list[int]:
+        """Row numbers of all chunks up to ``last``, in order."""
+        return [row[0] for row in self.connection.execute("SELECT id FROM chunks WHERE id <= ? ORDER BY id", (last,))]
+
     def dropped_after(self, sequence: int) -> list[tuple[int, int]]:
         """(sequence, chunk id) of the chunks deleted after ``sequence``."""
         rows = self.connection.execute(

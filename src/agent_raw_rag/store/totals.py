@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from agent_raw_rag.models import Millis
 
+UnknownTypes = dict[str, dict[tuple[str, str], int]]
+"""Agent -> (version, type) -> records."""
+
 
 @dataclass
 class AgentTotals:
@@ -86,3 +89,24 @@ def cursors(connection: sqlite3.Connection, agent: str) -> list[tuple[str, str, 
         (agent,),
     )
     return [tuple(row) for row in rows]
+
+
+def ahead_of(connection: sqlite3.Connection, now: Millis) -> tuple[int, Millis | None, Millis | None]:
+    """(live turns said after ``now``, time of the last of them, time of the last reading)."""
+    turns, last = connection.execute(
+        "SELECT count(*), max(time) FROM turns WHERE time > ? AND status = 0", (now,)
+    ).fetchone()
+    read = connection.execute("SELECT max(read_at) FROM sources").fetchone()[0]
+    return int(turns), last, read
+
+
+def unknown_types(connection: sqlite3.Connection) -> UnknownTypes:
+    """Agent -> (version, type) of records of unknown types -> how many were passed over."""
+    found: UnknownTypes = {}
+    for agent, tally in connection.execute("SELECT agent, tally FROM sources WHERE tally <> '{}'"):
+        for name, count in json.loads(tally).items():
+            kind, version, what = name.split("|", 2)
+            if kind == "unknown":
+                counts = found.setdefault(agent, {})
+                counts[version, what] = counts.get((version, what), 0) + count
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_raw_rag.models import Millis
@@ -90,9 +90,28 @@ class Vectors:
         )
         return (Placed(*row) for row in rows)
 
+    def count_placed(self, after: int, before: int | None) -> int:
+        """How many rows ``placed`` gives."""
+        found = self.connection.execute(
+            """SELECT count(*) FROM chunks c CROSS JOIN vectors v ON v.space = ? AND v.hash = c.hash
+               WHERE c.id > ? AND c.id < ?""",
+            (self.space, after, before if before is not None else 1 << 62),
+        )
+        return int(found.fetchone()[0])
+
 
 def forget_unused(connection: sqlite3.Connection) -> int:
     """Delete the vectors, of all spaces, of texts that no chunk holds any more. The caller holds the transaction."""
     return connection.execute(
         "DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.hash = vectors.hash)"
     ).rowcount
+
+
+def forget_vectors(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> None:
+    """Delete the vectors of these texts, in all spaces, unless some chunk still says them: the last window of a session changes
+    with each of its turns, and what it said before is never asked for again. The caller holds the transaction."""
+    connection.executemany(
+        """DELETE FROM vectors WHERE space IN (SELECT name FROM vector_spaces) AND hash = ?1
+           AND NOT EXISTS (SELECT 1 FROM chunks WHERE hash = ?1)""",
+        [(key,) for key in hashes],
+    )

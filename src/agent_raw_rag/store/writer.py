@@ -21,6 +21,7 @@ from agent_raw_rag.store.rows import (
     text_hash,
     trail_hash,
 )
+from agent_raw_rag.store.vectors import forget_vectors
 
 MARKED = -1
 """The ``end`` of a turn that its source is expected to hold, while the source is read again."""
@@ -231,7 +232,8 @@ class Writer:
         self.connection.executemany("UPDATE turns SET start_token = ?, tokens = ? WHERE id = ?", places)
 
     def replace_chunks(self, session_id: int, first: int, chunks: Sequence[Chunk], turns: Sequence[TurnRow]) -> int:
-        """Make the session's chunks from place ``first`` on these. Rows that say the same stay. Returns the rows written."""
+        """Make the session's chunks from place ``first`` on these. Rows that say the same stay, and texts that no chunk says any
+        more lose their vectors. Returns the rows written."""
         rows = self.connection.execute(
             "SELECT id, place, hash, first_turn, last_turn, stable, started, ended, roles FROM chunks "
             "WHERE session_id = ? AND place >= ?",
@@ -253,6 +255,7 @@ class Writer:
             written += 1
         for old in stored.values():
             self._drop_chunk(old["id"])
+        forget_vectors(self.connection, [row["hash"] for row in rows])
         return written
 
     def _insert_chunk(self, session_id: int, chunk: Chunk, facts: tuple[object, ...]) -> None:

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent_raw_rag.errors import StoreError
+from agent_raw_rag.vectors.agreement import Agreement, Expected, compare
+from agent_raw_rag.vectors.descriptor import FLAGS, write_at
 from agent_raw_rag.vectors.layout import (
     DATA_START,
     GONE,
@@ -91,7 +93,7 @@ class VectorCache:
     def refresh(self) -> bool:
         """See what the writer has committed since; whether there was anything. Cheap if there was not."""
         try:
-            descriptor = os.open(self._path, os.O_RDONLY)
+            descriptor = os.open(self._path, os.O_RDONLY | FLAGS)
         except OSError:
             return self._show(self._empty, 0, None)
         try:
@@ -123,6 +125,14 @@ class VectorCache:
             StoreError: the file was cut short.
         """
         return search(self._rows, Query.of(query), limit, where)
+
+    def compare(self, expected: Expected) -> Agreement:
+        """All live rows against (facts, vectors [n, dim]) in ascending order of chunk id.
+
+        Raises:
+            StoreError: the file was cut short.
+        """
+        return compare(self._rows, expected)
 
     # ------------------------------------------------------------ writing
 
@@ -182,7 +192,7 @@ class VectorCache:
     def _start_writing(self) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
-            self._descriptor = os.open(self._path, os.O_RDWR)
+            self._descriptor = os.open(self._path, os.O_RDWR | FLAGS)
         if self._descriptor is None or read_header(self._descriptor, self._empty.binding, self._empty.dim) is None:
             self._replace_file([], self._empty)
 
@@ -190,7 +200,7 @@ class VectorCache:
         """A new file in the old one's place: whoever has the old one open keeps it whole."""
         self.close()
         draft = self._path.with_name(self._path.name + ".new")
-        self._descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | FLAGS, 0o600)
         os.ftruncate(self._descriptor, DATA_START)
         self._header, self._appended, self._gone = self._empty, 0, []
         try:
@@ -198,7 +208,10 @@ class VectorCache:
                 self._put(part)
             self._write([(0, pack(replace(stamps, rows=self._appended, edits=0)))])
             os.fsync(self._descriptor)
+            os.close(self._descriptor)  # Windows moves no file that is open
+            self._descriptor = None
             os.replace(draft, self._path)
+            self._descriptor = os.open(self._path, os.O_RDWR | FLAGS)
         except BaseException:
             self.close()  # it is the draft that is open: nothing may be written any more
             raise
@@ -217,7 +230,7 @@ class VectorCache:
         for place, part in parts:
             left = memoryview(part)
             while left:
-                written = os.pwrite(self._open_for_writing(), left, place)
+                written = write_at(self._open_for_writing(), left, place)
                 left, place = left[written:], place + written
 
     def _places(self, chunk_ids: Ids) -> list[int]:

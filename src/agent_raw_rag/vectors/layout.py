@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from agent_raw_rag.errors import StoreError
 from agent_raw_rag.models import Millis
+from agent_raw_rag.vectors.descriptor import read_at
 
 MAGIC = b"RAWRAGVC"
 FORMAT = 3
@@ -149,7 +150,9 @@ def pieces(made: Columns, first: int, dim: int) -> list[tuple[int, bytes]]:
     """(place in the file, bytes) of columns whose rows begin at row ``first``."""
     fields: Mapping[str, Any] = block_type(dim).fields or {}
     count = len(made["chunk"])
-    found = []
+    found: list[tuple[int, bytes]] = []
+    if not count:
+        return found
     for start in range(first - first % BLOCK_ROWS, first + count, BLOCK_ROWS):
         low, high = max(start, first), min(start + BLOCK_ROWS, first + count)
         for name, column in made.items():
@@ -180,7 +183,7 @@ def pack(header: Header) -> bytes:
 
 def read_header(descriptor: int, bound: bytes, dim: int) -> Header | None:
     """The header of an open file; None: damaged, shorter than it says, of another format, space or store."""
-    page = os.pread(descriptor, _CHECKED_BYTES, 0)
+    page = read_at(descriptor, _CHECKED_BYTES, 0)
     if len(page) < _CHECKED_BYTES or zlib.crc32(page[:-4]) != struct.unpack("<I", page[-4:])[0]:
         return None
     magic, version, found, rows, edits, high_water, dropped, tie, space = _HEADER.unpack(page[:-4])

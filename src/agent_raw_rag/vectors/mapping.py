@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent_raw_rag.errors import StoreError
+from agent_raw_rag.vectors.descriptor import fill_from
 from agent_raw_rag.vectors.layout import BLOCK_ROWS, DATA_START, Columns, block_place, block_type, file_bytes
 
 SEGMENT_BLOCKS = 64
@@ -113,7 +114,7 @@ class Mapping:
             yield {name: block[name][0, : self.rows - first] for name in self._kind.fields or {}}
 
     def _fill(self, buffer: memoryview, place: int) -> None:
-        if os.preadv(self._descriptor, [buffer], place) != buffer.nbytes:
+        if fill_from(self._descriptor, buffer, place) != buffer.nbytes:
             raise _cut_short()
 
 
