@@ -24,7 +24,7 @@ def install(runtime: Runtime, words: Sequence[str], config: str | None, *, only_
     program = installed_program(sys.argv, sys.executable, os.environ, SERVER)
     daemon.warn_of_cache(program)
     moving = [name for row in adapters().values() for name in row.environment]
-    job = serve_job(program, words, config, os.environ, moving)
+    job = serve_job(program, words, config, os.environ, moving, daemon.key_variables(runtime))
     if only_print:
         render.line(service.render(job).rstrip("\n"))
         return
