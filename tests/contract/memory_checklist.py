@@ -7,6 +7,7 @@ commands. ``python -m tests.contract.memory_checklist`` prints the map.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -101,7 +102,8 @@ SHOULD = {
 }
 
 
-def tests_by_line(root: Path = TESTS) -> dict[str, list[str]]:
+@functools.cache
+def shown_by(root: Path = TESTS) -> dict[str, list[str]]:
     """Line -> the tests that name it, as pytest names them. Skipped ones do not count."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in sorted(root.rglob("test_*.py")):
@@ -126,7 +128,7 @@ def _lines(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
 
 def main() -> int:
     """Print the map. Returns 1 if a line has no test."""
-    found = tests_by_line()
+    found = shown_by()
     for line, said in (MUST | SHOULD).items():
         print(f"{line:4} {said}")
         for test in found.get(line, ["MISSING"]):

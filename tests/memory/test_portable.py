@@ -12,7 +12,7 @@ from agent_raw_rag.errors import StoreError, UsageError
 from agent_raw_rag.ingest.forget import forget
 from agent_raw_rag.memory.portable.arrive import arrive
 from agent_raw_rag.memory.statements import statement_hash
-from agent_raw_rag.models import CleanText
+from agent_raw_rag.models import Capture, CleanText
 from agent_raw_rag.store.connection import transaction
 from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.notes import NoteRow, NoteRows
@@ -20,6 +20,7 @@ from agent_raw_rag.store.portable import Part
 from agent_raw_rag.store.reader import Scope
 from tests.ingest.claude_log import folder, line, lines, said
 from tests.memory.moving import CHATGPT, CLAUDE_AI, NOW, OWNER, chats, count, empty, exported, imported, records, texts
+from tests.memory.rooms import runtime
 from tests.store_support import Ingest
 
 KEY = "ghp_R7kq2ZpX9vLm4TnB8sWd3CfJ6hYaGu1Qe5Ko"
@@ -270,3 +271,35 @@ def test_an_import_that_was_interrupted_goes_on(one: Ingest, two: Ingest, tmp_pa
     assert count(two, "turns") == 2 and count(two, "notes") == count(two, "journal") == 0
     assert imported(two, file.read_bytes()).added["turn"] == 4
     assert exported(two) == file.read_bytes()
+
+
+def test_a_capture_that_moved_is_known_when_it_is_sent_again(tmp_path: Path) -> None:
+    said_here = Capture("The release window is Tuesday.", "tester", host_turn_id="7", author="ann")
+    homes = [runtime(tmp_path / name) for name in ("a", "b")]
+    first = homes[0].memory.raw.capture(said_here, OWNER)
+    file = tmp_path / "export.jsonl"
+    homes[0].portable().export(str(file))
+    homes[1].portable().import_file(str(file), embed=False)
+    again = homes[1].memory.raw.capture(said_here, OWNER)
+    assert again.duplicate and again.event_id == first.event_id
+    (turn,) = records(file.read_bytes(), "turn")
+    assert turn["id"] == first.event_id
+    assert turn["captured"] == {"source": "tester", "author": "ann", "partial": False}
+    homes[1].portable().export(str(tmp_path / "second.jsonl"))
+    assert (tmp_path / "second.jsonl").read_bytes() == file.read_bytes()
+
+
+def test_candidates_move_with_what_was_decided(one: Ingest, two: Ingest) -> None:
+    add = """INSERT INTO candidates (id, kind, statement, statement_hash, quote, evidence, source, proposer, status, created)
+             VALUES (?, 'fact', 'Tuesday', x'00', 'It is Tuesday', '["e1"]', 's', 'sweep', ?, 5)"""
+    names = [f"c{number:020x}" for number in (1, 2)]
+    for name in names:
+        one.connection.execute(add, (name, "pending"))
+    data = exported(one)
+    assert imported(two, data).added["candidate"] == 2 and exported(two) == data
+    one.connection.execute(
+        "UPDATE candidates SET status = 'rejected', reason = 'no', decided = 9 WHERE id = ?", names[:1]
+    )
+    result = imported(two, exported(one))
+    assert (result.updated, result.added["candidate"], result.present["candidate"]) == (1, 0, 2)
+    assert exported(two) == exported(one)

@@ -76,6 +76,7 @@ def test_without_the_catch_up_nothing_is_read(tmp_path: Path) -> None:
     assert not (Path(environment["RAW_RAG_HOME"]) / "raw_rag.db").exists()
 
 
+@pytest.mark.line("E9")
 def test_stdout_holds_nothing_but_json_rpc_whatever_comes_in(tmp_path: Path) -> None:
     hostile = [
         b"not json", b"", b"[]", b"null", b'{"jsonrpc":"2.0"}', b"\xff\xfe\x00", b'{"jsonrpc":"2.0","id":7,"method":"nope"}',

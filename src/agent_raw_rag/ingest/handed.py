@@ -75,7 +75,7 @@ def read_log(
 
 
 def _candidates(path: str, adapters: Iterable[Adapter], records: list[Record | BadRecord]) -> Iterator[Handed]:
-    *folders, name = os.path.abspath(path).split("/")
+    *folders, name = os.path.abspath(path).replace(os.sep, "/").split("/")
     near = folders[-_FOLDERS:] if len(folders) > _FOLDERS else folders[1:]
     root = Root("/".join(folders[: len(folders) - len(near)]), ("**/*",))
     for adapter in adapters:

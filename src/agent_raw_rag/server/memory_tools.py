@@ -35,9 +35,7 @@ Ids = Annotated[
 ]
 
 Query = Annotated[str, Field(description="What you want to know, in plain words")]
-Source = Annotated[
-    str, Field(description="Where it comes from: your name, a person, a file. Shown when it is recalled")
-]
+Source = Annotated[str, Field(description="Where it comes from: your name, a person, a file")]
 Limit = Annotated[Number, Field(description="1-100; default 5")]
 EventLimit = Annotated[Number, Field(description="1-100; default 10")]
 Topic = Annotated[Words, Field(description="A label, such as testing or deploys")]
@@ -54,9 +52,9 @@ class MemoryTools:
 
     def memory_recall(
         self, query: Query, context: Context, limit: Limit = None,
-        include_raw: Annotated[Flag, Field(description="Raw events too, after the notes; default false")] = None,
+        include_raw: Annotated[Flag, Field(description="Raw events too, after the notes")] = None,
         topic: Annotated[Words, Field(description="Only notes with this label")] = None,
-        kind: Annotated[Words, Field(description=f"Only {KINDS}")] = None,
+        kind: Annotated[Words, Field(description="Only this kind of note")] = None,
         exclude_session: Annotated[Words, Field(description="Your own session: no raw events of it")] = None,
     ) -> Annotated[CallToolResult, memory_wire.Recalled]:  # fmt: skip
         """What was kept on purpose about something: rules first, then facts, decisions, preferences, each with its source.
@@ -87,8 +85,8 @@ class MemoryTools:
         return _answer(told, saved.as_json())
 
     def memory_update(
-        self, atom_id: Annotated[str, Field(description="Id of the note, as memory_recall or memory_save gave it")],
-        new_content: Annotated[str, Field(description="The statement that holds now, complete by itself")],
+        self, atom_id: Annotated[str, Field(description="Id that memory_recall or memory_save gave")],
+        new_content: Annotated[str, Field(description="The statement that holds now")],
         source: Source, context: Context, note: Annotated[Words, Field(description="Why, in a few words")] = None,
     ) -> Annotated[CallToolResult, memory_wire.Updated]:  # fmt: skip
         """Put a new statement in the place of a note that no longer holds. It keeps topic and kind; the old one stays in the
@@ -101,7 +99,7 @@ class MemoryTools:
         context: Context,
         session_id: Annotated[Words, Field(description="Your session; default ext:<source>")] = None,
         role: Annotated[Words, Field(description="user, assistant, tool or event; default event")] = None,
-        host_turn_id: Annotated[Words, Field(description="Your id of this turn: a retry with it adds nothing")] = None,
+        host_turn_id: Annotated[Words, Field(description="Your id of the turn, for retries")] = None,
         timestamp: Annotated[Words, Field(description="When it was; default now")] = None,
     ) -> Annotated[CallToolResult, memory_wire.Captured]:  # fmt: skip
         """Record what was said or done as raw history, for later. memory_search_raw finds it at once, memory_recall after it

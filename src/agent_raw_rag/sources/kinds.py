@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from enum import Enum, auto
+from itertools import islice
 
 from agent_raw_rag.errors import SourceError
 from agent_raw_rag.models import Record
@@ -14,6 +15,8 @@ FORMAT = "raw-rag-export"
 _CHATS = ("conversations", "chat_messages", "mapping")
 """A JSON object with one of these is a chat service's."""
 _HEAD = 1 << 12
+LOOKED_AT = 20
+"""Lines among which one is a record, if the file is of lines: the first may be torn."""
 
 
 class Kind(Enum):
@@ -46,8 +49,8 @@ def kind_of(path: str) -> Kind:
 
 
 def _of_lines(path: str) -> Kind:
-    first = next(iter(read_lines(path)), None)
-    if not isinstance(first, Record):
+    first = next((one for one in islice(read_lines(path), LOOKED_AT) if isinstance(one, Record)), None)
+    if first is None:
         return Kind.CHATS  # an object over several lines
     if first.data.get("format") == FORMAT:
         return Kind.EXPORT

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_raw_rag.models import CleanText, Millis, Role
-from agent_raw_rag.store.journal import GENESIS, JournalRow, chained
+from agent_raw_rag.store.journal import GENESIS, JournalRow, chained, content_of
 from agent_raw_rag.store.rows import SessionRow, Status, TurnRow, text_hash
 
 Values = Mapping[str, Any]
@@ -113,16 +113,14 @@ class Arrivals:
         number, chain = (last[0], bytes(last[1])) if last else (0, GENESIS)
         if row.id != number + 1:
             return None
-        if chained(row, chain) != row.chain:
+        content = content_of(row)
+        if chained(content, chain) != row.chain:
             raise ValueError(f"row {row.id} of the journal was changed")
         self.connection.execute(
             """INSERT INTO journal (id, time, action, actor, token, transport, source, target, before, after, detail, chain)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-            (
-                row.id, row.time, row.action, row.actor, row.token, row.transport, row.source, row.target, row.before,
-                row.after, json.dumps(row.detail, ensure_ascii=True, sort_keys=True, separators=(",", ":")), row.chain,
-            ),
-        )  # fmt: skip
+            (*content, row.chain),
+        )
         return True
 
     # ------------------------------------------------------------ notes and candidates

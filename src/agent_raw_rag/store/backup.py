@@ -187,6 +187,8 @@ def dated(path: str, why: str, now: datetime) -> str:
 
 def sync(path: str) -> None:
     """Have a file, or the names in a folder, on the disk."""
+    if os.name == "nt" and os.path.isdir(path):
+        return  # there a folder cannot be opened; its names are on the disk when they are made
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

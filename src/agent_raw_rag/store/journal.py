@@ -104,6 +104,14 @@ _CONTENT = (
 """The columns that the chain covers, in the order it covers them in."""
 
 
+def content_of(row: JournalRow) -> tuple[object, ...]:
+    """What the chain covers of a row, as it stands in the store."""
+    return (
+        row.id, row.time, row.action, row.actor, row.token, row.transport, row.source, row.target, row.before, row.after,
+        _told(row.detail),
+    )  # fmt: skip
+
+
 def chained(content: Sequence[object], before: bytes) -> bytes:
     """The chain's next link (BLAKE2b, 128 bits) over the link before and everything in a row, as it stands in the store."""
     plain = [{"hex": one.hex()} if isinstance(one, bytes) else one for one in content]
