@@ -11,7 +11,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from agent_raw_rag.encode.late import LateReader
+from agent_raw_rag.encode.late import LateReader, TokenStates
 from agent_raw_rag.errors import ModelError
 from agent_raw_rag.search.late import max_similarity, token_weights
 from agent_raw_rag.search.learned import Scores, only, score, spliced, with_states
@@ -37,14 +37,15 @@ def read_again(
 ) -> None:  # fmt: skip
     """Order a ranking by the learned score with token states, or, where nothing was weighed, half by them and half by the coarse
     score. A model that fails leaves it as it is, and so does a budget of which nothing is ``left_ms``; the answer says so."""
-    if left_ms < LEAST_MS:
-        ranking.stages.append("rerank: skipped, no time was left for it")
-        return
     ids = [chunk_id for chunk_id, _ in ranking.order[:MOST]]
     texts = _texts(ids, ranking, weighed.pool)
     begun = clock()
     try:
-        similar = _similarities(query, late, weighed.telling)
+        asked = late.query_states(query, left_ms / 1000) if left_ms >= LEAST_MS else None
+        if asked is None:
+            ranking.stages.append("rerank: skipped, no time was left for it")
+            return
+        similar = _similarities(query, asked, late, weighed.telling)
         pace.is_loaded = True  # by the query's own states
         left_ms -= 1000 * (clock() - begun)
         read = within_budget(lambda low, high, left: similar(texts[low:high], left), len(ids), left_ms, pace, clock)
@@ -71,9 +72,10 @@ def _texts(ids: Sequence[int], ranking: Ranking, pool: Pool | None) -> list[Text
     ]
 
 
-def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts], float], list[Similar]]:
+def _similarities(
+    query: str, asked: TokenStates, late: LateReader, telling: Telling
+) -> Callable[[Sequence[Texts], float], list[Similar]]:
     """Windows, and milliseconds for them -> how similar the first of them are, as many as were read in this time."""
-    asked = late.query_states(query)
     weights = token_weights(query, asked.spans, telling.idf, telling.chunks)
     near: dict[str, float] = {}
 
