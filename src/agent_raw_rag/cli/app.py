@@ -40,24 +40,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print the values of local variables, which may hold what is private
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (
-    search.search, read.recent, read.show, lists.sessions, lists.projects, status.status, doctor.doctor, forget.forget,
-    memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
-    memory_curation.promote, memory_curation.reject, memory_curation.sweep, memory_raw.capture,
-    memory_portable.export, memory_portable.backup, memory_portable.restore,
-    memory_serve.serve, connect.connect, resume.resume, resume.handoff, hook.hook, demo.demo,
-):  # fmt: skip
-    app.command()(_command)
-app.command("import")(memory_portable.import_)
-app.command("search-raw")(memory_raw.search_raw)
-app.add_typer(memory_curation.candidates)
-app.add_typer(memory_curation.journal)
-app.add_typer(triggers.app)
-app.add_typer(measuring)
-app.add_typer(spaces.app)
-app.add_typer(models.app, name="models")
-app.add_typer(memory_space.app)
-app.add_typer(memory_token.app)
+for _panel, _commands in {
+    "History": (
+        search.search, read.recent, read.show, lists.sessions, lists.projects, resume.resume, resume.handoff, forget.forget,
+    ),
+    "Memory": (
+        memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
+        memory_raw.capture, memory_raw.search_raw, memory_curation.sweep, memory_curation.candidates,
+        memory_curation.promote, memory_curation.reject, triggers.app, memory_curation.journal,
+    ),
+    "Agents and servers": (connect.connect, hook.hook, memory_serve.serve, memory_space.app, memory_token.app),
+    "Store": (
+        status.status, doctor.doctor, memory_portable.export, memory_portable.import_, memory_portable.backup,
+        memory_portable.restore,
+    ),
+    "Models": (models.app, spaces.app, measuring),
+    "Try it": (demo.demo,),
+}.items():  # fmt: skip
+    for _command in _commands:
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, rich_help_panel=_panel)
+        else:
+            app.command(_command.__name__.strip("_").replace("_", "-"), rich_help_panel=_panel)(_command)
 
 
 def _print_version(asked: bool) -> None:

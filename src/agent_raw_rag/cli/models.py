@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.encode.shelf import Listed, Verified
 
 app = typer.Typer(
+    name="models",
     cls=options.GuardedGroup,
     no_args_is_help=True,
     help="Fetch, check and remove the weights of bigger models.",
