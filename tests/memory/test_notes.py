@@ -138,7 +138,6 @@ def test_evidence_is_looked_up_before_anything_is_stored(book: Notebook) -> None
     with pytest.raises(NotFoundError, match="e0011"):
         book.save(TAB, evidence=("e0011",))
     assert not book.store.exists()
-    assert not book.store.exists()
     event = book.capture("we indent with tabs here")
     with pytest.raises(NotFoundError, match="e0011"):
         book.save(TAB, evidence=(event, "e0011"))
