@@ -1,7 +1,7 @@
 """The memory layer's checklist: each line that is required, in short, and the tests that show it.
 
-A test names its lines with ``@pytest.mark.line("B2")``. It talks to a real process: a spawned stdio or HTTP server, or the
-commands. ``python -m tests.contract.memory_checklist`` prints the map.
+A test names its lines with ``@pytest.mark.line("B2")``. One of each line's talks to a real process: a spawned stdio or HTTP
+server, or the commands. ``python -m tests.contract.memory_checklist`` prints the map.
 """
 
 from __future__ import annotations

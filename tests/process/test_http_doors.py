@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
+import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -169,10 +173,13 @@ def test_a_use_is_noted(served: Served) -> None:
 def test_a_secret_is_printed_once_and_stands_nowhere(tmp_path: Path) -> None:
     home = home_in(tmp_path)
     done = home.command("token", "create", "--label", "laptop", "--space", "proj", "--scope", "read,write")
+    assert re.fullmatch(r"rrt_[\w-]{43}\n", done.stdout)
     secret = done.stdout.strip()
-    assert secret.startswith("rrt_")
-    assert secret not in done.stderr
+    assert secret[8:] not in done.stderr + home.command("token", "list").stdout
     assert not [path for path in everything_in(tmp_path) if secret[8:].encode() in path.read_bytes()]
+    with closing(sqlite3.connect(home.store / "raw_rag.db")) as connection:
+        kept = connection.execute("SELECT prefix, hash FROM tokens").fetchall()
+    assert kept == [(secret[:8], hashlib.sha256(secret.encode()).digest())]
 
 
 @pytest.mark.line("D3")
@@ -183,7 +190,7 @@ def test_the_list_says_all_of_a_token_but_its_secret_and_hash(tmp_path: Path) ->
     assert set(row) >= {"label", "prefix", "scopes", "spaces", "created", "expires", "last_used", "revoked"}
     shown = json.dumps(row) + home.command("token", "list").stdout
     assert secret[8:] not in shown
-    assert "hash" not in shown
+    assert hashlib.sha256(secret.encode()).hexdigest() not in shown
 
 
 @pytest.mark.line("D4")
@@ -315,9 +322,12 @@ def test_a_path_that_is_not_there_is_said_to_whoever_has_a_token(served: Served,
 def test_health_says_how_much_there_is_to_whoever_has_a_token(served: Served, secret: str) -> None:
     plain = served.ask("/health", method="GET").json()
     assert set(plain) == {"status", "version"}
+    before = served.ask("/health", method="GET", secret=secret).json()
+    served.answer("memory_capture", {"content": "One more to count.", "source": "tests"}, secret, "other")
     counted = served.ask("/health", method="GET", secret=secret).json()
     assert set(counted) == {"status", "version", "spaces"}
     assert {"default", "other", "proj"} <= set(counted["spaces"])
+    assert counted["spaces"]["other"]["turns"] == before["spaces"]["other"]["turns"] + 1
     one = served.ask("/health/", method="GET", secret=secret, space="proj").json()
     assert set(one["spaces"]) == {"proj"}
     assert served.ask("/health", method="GET", secret="rrt_wrong").status_code == 401

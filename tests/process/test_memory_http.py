@@ -115,6 +115,7 @@ def test_a_tool_that_is_not_offered_is_unknown(served: Served, secret: str) -> N
         result = served.call(tool, {"query": "x"}, secret)
         assert result.is_error
         assert "Unknown tool" in str(result.content)
+        assert code(result) == "not_found"
 
 
 @pytest.mark.line("E5")

@@ -201,6 +201,7 @@ def test_without_the_rule_channel_its_tools_are_not_there(tmp_path: Path, variab
         for tool in ("memory_save", "memory_update"):
             result = await client.call_tool(tool, {"content": "x", "source": "y"})
             assert result.is_error and "Unknown tool" in text(result)
+            assert set(result.structured_content or ()) == {"code", "message", "hint"}
         assert (await call(client, "recall", query="tabs"))["count"] == 1
 
     over_stdio({**environment, variable: "0"}, use)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.support import BIN, environment
+from tests.process.support import BIN, environment, run
 
 LOGS = Path(__file__).parents[1] / "logs/claude/2.1.197"
 CALLS = "connect,sendto,sendmsg,sendmmsg,bind,socket"
@@ -62,14 +62,17 @@ def reached(trace: Path) -> list[str]:
 
 
 @pytest.mark.process
-@pytest.mark.line("A3")
-def test_ingest_search_and_a_session_reach_nothing(tmp_path: Path) -> None:
+@pytest.mark.line("A3", "C1")
+def test_ingest_search_a_sweep_and_a_session_reach_nothing(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(LOGS, home / ".claude")
     found = []
     commands: list[tuple[tuple[str, ...], list[dict[str, Any]]]] = [
         (("raw-rag-ingest", "--json"), []),
         (("raw-rag", "search", "login cookie", "--project", "*", "--json"), []),
+        (("raw-rag", "capture", "Remember: release window is Tuesday", "--source", "me", "--role", "user"), []),
+        (("raw-rag", "sweep", "--now"), []),
+        (("raw-rag", "recall", "release window", "--json"), []),
         (("agent-raw-rag-mcp",), HELLO),
     ]
     for number, (command, asks) in enumerate(commands):
@@ -77,3 +80,5 @@ def test_ingest_search_and_a_session_reach_nothing(tmp_path: Path) -> None:
         traced(home, trace, *command, asks=asks)
         found += reached(trace)
     assert found == []
+    status = json.loads(run(home, "raw-rag", "status", "--json").stdout)
+    assert status["llm_calls"]["ingest"] == 0 and status["candidates"]["promoted"] == 1

@@ -85,6 +85,9 @@ def test_stdout_holds_nothing_but_json_rpc_whatever_comes_in(tmp_path: Path) -> 
         message(10, "tools/call", name="raw_rag_search", arguments={"query": "x\u2028y\x00z", "project_path": "a\x00b"}),
         message(11, "tools/call", name="raw_rag_ingest", arguments={}),
         message(12, "tools/call", name="no_such_tool", arguments={}),
+        message(13, "tools/call", name="memory_save", arguments={"content": "x\x00", "source": "\x1b[2J"}),
+        message(14, "tools/call", name="memory_capture", arguments={"content": "said"}),
+        message(15, "tools/call", name="memory_recall", arguments={"query": "x", "include_raw": "perhaps"}),
     ]  # fmt: skip
     process = started(sample_environment(tmp_path), "--no-catch-up")
     answers, _ = conversation(process, [json.dumps(INITIALIZE).encode(), *hostile])

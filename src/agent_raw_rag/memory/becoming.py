@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from agent_raw_rag.errors import ConflictError
 from agent_raw_rag.memory.checks import Outcome, Verdict, checked_importance, checked_statement, verdict
-from agent_raw_rag.memory.statements import statement_hash
+from agent_raw_rag.memory.statements import RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker
 from agent_raw_rag.models import Actor, CleanText, Millis
 from agent_raw_rag.store.candidates import CONFLICT, PROMOTED, CandidateRow, CandidateRows, candidate_id
@@ -17,8 +17,6 @@ from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows
 from agent_raw_rag.store.rows import text_hash
-
-RULE = "rule"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from agent_raw_rag.errors import BadArgumentError, ConflictError, NotActiveError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
@@ -14,10 +13,10 @@ from agent_raw_rag.memory.results import Deprecated, History, NoteItem, Recalled
 from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker, one_of
 from agent_raw_rag.models import Actor
-from agent_raw_rag.store.captured import CapturedRows
+from agent_raw_rag.store.captured import CapturedRows, no_event
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
-from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows
+from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows, new_note_id
 from agent_raw_rag.store.rows import text_hash
 
 KEEP = "keep"
@@ -45,7 +44,7 @@ class Notes:
     recalling: Recall
     take: Taker
     """Text from outside -> text that may be stored."""
-    new_id: Callable[[], str] = field(default=lambda: f"n{secrets.token_hex(10)}")
+    new_id: Callable[[], str] = new_note_id
 
     def recall(self, ask: RecallAsk) -> Recalled:
         """What the space knows of a question; see ``Recall``."""
@@ -59,7 +58,10 @@ class Notes:
             NotFoundError: an id in ``evidence`` names no event of this space.
         """
         row = self._row(ask, actor)
+        if row.evidence and not self.store.exists():  # else the refusal would leave a store
+            raise no_event(row.evidence[0])
         with self.store.write() as connection:
+            _must_be_there(connection, row.evidence)
             rows, journal = NoteRows(connection), Journal(connection)
             held = rows.active_of(row.statement_hash)
             if held is not None and not (row.kind == RULE and held.kind != RULE):
@@ -143,22 +145,11 @@ class Notes:
 
     def _row(self, ask: Save, actor: Actor) -> NoteRow:
         statement, now = self.take.statement(ask.content), self.store.now()
-        row = NoteRow(
+        return NoteRow(
             self.new_id(), one_of("kind", ask.kind, KINDS), statement, statement_hash(statement),
             self.take.source(ask.source), now, now, self.take.topic(ask.topic), actor.name,
             one_of("importance", ask.importance, IMPORTANCE), evidence=tuple(dict.fromkeys(ask.evidence)),
         )  # fmt: skip
-        self._must_be_there(row.evidence)
-        return row
-
-    def _must_be_there(self, evidence: tuple[str, ...]) -> None:
-        """Raises NotFoundError: an id names no event of this space, or one that was forgotten."""
-        known = CapturedRows(self.store.read().connection).events(evidence) if evidence and self.store.exists() else {}
-        unknown = next((event for event in evidence if event not in known), None)
-        if unknown is not None:
-            raise NotFoundError(
-                f"There is no event {unknown[:40]!r} in this space.", hint="memory_search_raw gives the ids of events."
-            )
 
     @contextmanager
     def _changing(self, note_id: str) -> Iterator[Connection]:
@@ -177,6 +168,12 @@ def note_item(row: NoteRow) -> NoteItem:
         status=row.status, supersedes=row.supersedes, superseded_by=row.superseded_by, tags=list(row.tags),
         reason=row.reason, created=stamp(row.created), changed=stamp(row.changed), expires=stamp(row.expires),
     )  # fmt: skip
+
+
+def _must_be_there(connection: Connection, evidence: tuple[str, ...]) -> None:
+    """Asked in the transaction that stores the note: what it rests on may be forgotten at any other time."""
+    for event in evidence:
+        CapturedRows(connection).event(event)
 
 
 def _active(rows: NoteRows, note_id: str) -> NoteRow:

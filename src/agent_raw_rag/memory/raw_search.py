@@ -14,6 +14,7 @@ from datetime import datetime, tzinfo
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.lexical.queries import QueryTerm, query_terms
 from agent_raw_rag.lexical.terms import terms
+from agent_raw_rag.memory.asked import bounded_limit, checked_query
 from agent_raw_rag.memory.results import Event, RawFound, stamp
 from agent_raw_rag.search.dates import instant
 from agent_raw_rag.search.words import Words
@@ -21,9 +22,6 @@ from agent_raw_rag.store.captured import CapturedRows, EventRow
 from agent_raw_rag.store.reader import Reader, Scope
 from agent_raw_rag.store.rows import ChunkRow
 
-LIMITS = (1, 100)
-LONGEST_QUERY = 10_000
-"""Characters."""
 WINDOWS = 3
 """For each event that is shown so many windows are looked at: a window's best turn may be a worse one than another's."""
 LEAST_WINDOWS = 32
@@ -79,11 +77,7 @@ class RawSearch:
             BadArgumentError: the query is no question but a file.
             UsageError: a date that is none, an empty range.
         """
-        if len(asked.query) > LONGEST_QUERY:
-            raise BadArgumentError(
-                f"The query has {len(asked.query):,} characters.", hint=f"At most {LONGEST_QUERY:,}: a sentence or two."
-            )
-        wanted, limit = query_terms(asked.query), min(max(asked.limit, LIMITS[0]), LIMITS[1])
+        wanted, limit = query_terms(checked_query(asked.query)), bounded_limit(asked.limit)
         scope = self._scope(asked)
         if not wanted or scope is None:
             return RawFound([])

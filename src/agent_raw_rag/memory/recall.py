@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from agent_raw_rag.errors import BadArgumentError, RawRagError
 from agent_raw_rag.lexical.queries import query_terms
+from agent_raw_rag.memory.asked import bounded_limit, checked_query
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.fit import fitted
 from agent_raw_rag.memory.note_index import NoteIndex
@@ -23,9 +24,6 @@ from agent_raw_rag.memory.results import Event, Memory, RawFound, Recalled, reca
 from agent_raw_rag.memory.statements import KINDS, RULE, normal
 from agent_raw_rag.store.notes import NoteRow, NoteRows
 
-LIMITS = (1, 100)
-LONGEST_QUERY = 10_000
-"""Characters."""
 MOST_RERANKED = 32
 
 
@@ -91,7 +89,7 @@ class Recall:
             StoreError: the store cannot be read.
         """
         _check(ask)
-        limit, degraded = min(max(ask.limit, LIMITS[0]), LIMITS[1]), list[str]()
+        limit, degraded = bounded_limit(ask.limit), list[str]()
         notes = [_atom(one) for one in self._notes(ask, limit, degraded)]
         raw = [recalled_event(one) for one in self._raw(ask, limit - len(notes), degraded)]
         shown, left_out = fitted([*notes, *raw], self.options.budget_tokens, self.count)
@@ -131,11 +129,7 @@ class Recall:
 
 
 def _check(ask: RecallAsk) -> None:
-    if len(ask.query) > LONGEST_QUERY:
-        raise BadArgumentError(
-            f"The query has {len(ask.query):,} characters.",
-            hint=f"Ask in a sentence or two; at most {LONGEST_QUERY:,}.",
-        )
+    checked_query(ask.query)
     if ask.kind is not None and ask.kind not in KINDS:
         raise BadArgumentError(f"There is no kind {ask.kind[:80]!r}.", hint=f"The kinds are: {', '.join(KINDS)}.")
 

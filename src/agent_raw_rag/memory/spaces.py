@@ -47,12 +47,6 @@ class SpaceRegistry:
         with self._opening() as connection:
             return [_item(row) for row in MemorySpaceTable(connection).rows()]
 
-    def is_open(self, slug: str) -> bool:
-        """Whether there is an enabled space of this name."""
-        with self._opening() as connection:
-            row = MemorySpaceTable(connection).row(slug)
-        return row is not None and row.enabled
-
     def create(self, slug: str, *, title: str = "", actor: Actor, now: Millis) -> SpaceItem:
         """Make a space. It can be used at once.
 

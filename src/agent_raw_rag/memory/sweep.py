@@ -6,7 +6,6 @@ its candidates, the cursor and the journal, so that a killed sweep goes on where
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from agent_raw_rag.models import Actor
 from agent_raw_rag.store.candidates import REJECTED, UNDECIDED, CandidateRow
 from agent_raw_rag.store.captured import CapturedRows
 from agent_raw_rag.store.connection import Connection
+from agent_raw_rag.store.notes import new_note_id
 from agent_raw_rag.store.sweep import Slice, SweepRows, TurnToSweep
 
 SLICE = 500
@@ -31,11 +31,6 @@ SWEEPER = Actor("sweep", "sweep")
 OFF, EXPLICIT, ALL_VALID = "off", "explicit", "all_valid"
 CONFIDENCE = {True: 0.9, False: 0.5}
 """Of what was said outright, and of what a rule only reads out of a sentence."""
-
-
-def new_note_id() -> str:
-    """A new note's id."""
-    return f"n{secrets.token_hex(10)}"
 
 
 @dataclass(slots=True)

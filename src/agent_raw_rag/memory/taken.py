@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.memory.echo import without_echoes
 from agent_raw_rag.models import CleanText
-from agent_raw_rag.sanitize.redact import clean_label, redact
+from agent_raw_rag.sanitize import clean_label, cleaned
 from agent_raw_rag.sanitize.scrub import scrub
 
 LONGEST_STATEMENT = 4000
@@ -60,7 +60,7 @@ class Taker:
         return clean_label(flat) if self.redacting else CleanText(flat)
 
     def _clean(self, text: str) -> CleanText:
-        return redact(text)[0] if self.redacting else CleanText(scrub(text))
+        return cleaned(text, redacting=self.redacting)[0]
 
 
 def one_of(name: str, value: str, known: tuple[str, ...]) -> str:

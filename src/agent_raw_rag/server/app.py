@@ -22,7 +22,7 @@ from agent_raw_rag.server.making import APPENDS, READS, tool_of
 from agent_raw_rag.server.memory_tools import memory_tools
 from agent_raw_rag.server.project import Surroundings
 from agent_raw_rag.server.prompts import Prompts
-from agent_raw_rag.server.refusals import error_result, refusal, unknown_arguments
+from agent_raw_rag.server.refusals import error_result, refusal, unknown_arguments, unknown_tool
 from agent_raw_rag.server.resources import Resources
 from agent_raw_rag.server.tools import Tools
 from agent_raw_rag.store.homes import DEFAULT_SPACE
@@ -62,10 +62,12 @@ class HistoryServer(MCPServer[dict[str, Any]]):
         """Call a tool. One that is refused answers with why and what to do; see ``error_result``.
 
         Raises:
-            ToolError: there is no such tool, or it failed as nobody expected.
+            ToolError: it failed as nobody expected.
         """
         schema = self._tool_input_schema(name)
-        refused = unknown_arguments(arguments, schema.get("properties", {})) if schema else None
+        if schema is None:
+            return error_result(unknown_tool(name))
+        refused = unknown_arguments(arguments, schema.get("properties", {}))
         if refused is not None:
             return error_result(refused)
         try:

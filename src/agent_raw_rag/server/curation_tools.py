@@ -8,17 +8,17 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from agent_raw_rag.memory.results import Candidates, History, JournalShown, Memory, Promoted, Proposed
 from agent_raw_rag.models import Actor
 from agent_raw_rag.server import curation_wire
-from agent_raw_rag.server.making import APPENDS, READS, REPLACES, tool_of
+from agent_raw_rag.server.making import APPENDS, READS, REPLACES, answer, tool_of
 from agent_raw_rag.server.memory_tools import KINDS
 from agent_raw_rag.server.tools import Number, Words
 
@@ -54,7 +54,7 @@ class CurationTools:
 
         ask = Propose(statement, quote, tuple(evidence), kind or "fact", importance or "medium")
         proposed = self.memory_of(context).promotion.propose(ask, self.actor_of(context))
-        return _answer(_proposed(proposed), proposed.as_json())
+        return answer(_proposed(proposed), proposed.as_json())
 
     def memory_candidates(
         self, context: Context,
@@ -65,7 +65,7 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.Candidates]:  # fmt: skip
         """Statements that wait for a decision, newest first, with the words they rest on."""
         found = self.memory_of(context).promotion.candidates(status, 50 if limit is None else limit)
-        return _answer(self._fenced(_as_memories(found)) or NO_CANDIDATES, found.as_json())
+        return answer(self._fenced(_as_memories(found)) or NO_CANDIDATES, found.as_json())
 
     def memory_promote(
         self, ids: Annotated[list[str], Field(description="Ids of candidates: c…")], context: Context,
@@ -73,7 +73,7 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.Promoted]:  # fmt: skip
         """Make notes of candidates, all or none. One that contradicts a note is refused once; promoted again, it replaces it."""
         promoted = self.memory_of(context).promotion.promote(ids, self.actor_of(context), note)
-        return _answer(_promoted(promoted), promoted.as_json())
+        return answer(_promoted(promoted), promoted.as_json())
 
     def memory_reject(
         self, id: CandidateId, reason: Annotated[str, Field(description="Why, in a few words")],  # noqa: A002 - the contract
@@ -81,7 +81,7 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.Rejected]:  # fmt: skip
         """Hide a candidate that is not worth a note. What it rests on stays."""
         rejected = self.memory_of(context).promotion.reject(id, reason, self.actor_of(context))
-        return _answer(f"{rejected.candidate_id} is rejected.", rejected.as_json())
+        return answer(f"{rejected.candidate_id} is rejected.", rejected.as_json())
 
     def memory_history(
         self,
@@ -90,7 +90,7 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.History]:
         """What a note was before and what became of it, oldest first."""
         found = self.memory_of(context).notes.history(id)
-        return _answer(self._fenced(_versions(found)), found.as_json())
+        return answer(self._fenced(_versions(found)), found.as_json())
 
     def memory_journal(
         self, context: Context, limit: Annotated[Number, Field(description="1-10000; default 50")] = None,
@@ -98,7 +98,7 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.Journal]:  # fmt: skip
         """Who wrote, decided or was denied what in this space: the last acts, oldest first. It names ids, never words."""
         shown = self.memory_of(context).journal.rows(50 if limit is None else limit, since)
-        return _answer(_acts(shown), shown.as_json())
+        return answer(_acts(shown), shown.as_json())
 
     def _fenced(self, memories: Iterable[Memory]) -> str:
         from agent_raw_rag.memory.render import rendered
@@ -162,7 +162,3 @@ def _acts(shown: JournalShown) -> str:
         f"{row['id']} {row['time']} {row['actor']} {row['action']} {row['target'] or ''}".rstrip() for row in shown.rows
     ]
     return "\n".join(lines) or NO_ACTS
-
-
-def _answer(text: str, content: dict[str, Any]) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)

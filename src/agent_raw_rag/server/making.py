@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import ToolAnnotations
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from agent_raw_rag.server.schemas import slim, slim_output
 
@@ -30,3 +30,8 @@ def tool_of(function: Callable[..., Any], title: str, annotations: ToolAnnotatio
     tool.parameters = slim(tool.parameters)
     tool.fn_metadata.output_schema = slim_output(tool.fn_metadata.output_schema)
     return tool
+
+
+def answer(text: str, content: dict[str, Any]) -> CallToolResult:
+    """A tool's result: words for a model, the same as JSON values for programs."""
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)

@@ -8,17 +8,17 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.models import Actor, Capture, Role
 from agent_raw_rag.server import memory_wire
-from agent_raw_rag.server.making import APPENDS, READS, REPLACES, tool_of
+from agent_raw_rag.server.making import APPENDS, READS, REPLACES, answer, tool_of
 from agent_raw_rag.server.tools import Number, Words, absent
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class MemoryTools:
         raw = memory.include_raw if include_raw is None else include_raw
         found = memory.notes.recall(RecallAsk(query, 5 if limit is None else limit, raw, topic, kind, exclude_session))
         rest = f"\nNot run: {', '.join(found.degraded)}." if found.degraded else ""
-        return _answer((found.rendered or NOTHING_RECALLED) + rest, found.as_json())
+        return answer((found.rendered or NOTHING_RECALLED) + rest, found.as_json())
 
     def memory_save(
         self, content: Annotated[str, Field(description="The statement, complete by itself, in a sentence or two")],
@@ -82,7 +82,7 @@ class MemoryTools:
         ask = Save(content, source, topic, kind or "rule", importance or "medium", tuple(evidence or ()))
         saved = self.memory_of(context).notes.save(ask, self.actor_of(context))
         told = f"Saved as {saved.kind} {saved.node_id}." if saved.created else f"Already kept: {saved.node_id}."
-        return _answer(told, saved.as_json())
+        return answer(told, saved.as_json())
 
     def memory_update(
         self, atom_id: Annotated[str, Field(description="Id that memory_recall or memory_save gave")],
@@ -92,7 +92,7 @@ class MemoryTools:
         """Put a new statement in the place of a note that no longer holds. It keeps topic and kind; the old one stays in the
         history and is recalled no more."""
         updated = self.memory_of(context).notes.update(atom_id, new_content, source, self.actor_of(context), note)
-        return _answer(f"{updated.new_node_id} replaces {updated.deprecated_atom_id}.", updated.as_json())
+        return answer(f"{updated.new_node_id} replaces {updated.deprecated_atom_id}.", updated.as_json())
 
     def memory_capture(
         self, content: Annotated[str, Field(description="What was said or done, word for word")], source: Source,
@@ -113,7 +113,7 @@ class MemoryTools:
         told = (
             f"{captured.event_id}: {captured.note}" if captured.recorded else f"Nothing recorded: {captured.skipped}."
         )
-        return _answer(told, captured.as_json())
+        return answer(told, captured.as_json())
 
     def memory_search_raw(
         self, query: Query, context: Context, limit: EventLimit = None,
@@ -130,7 +130,7 @@ class MemoryTools:
         ask = RawQuery(query, 10 if limit is None else limit, session_id, source, after, before)
         found = self.memory_of(context).raw.search(ask)
         told = rendered([recalled_event(one) for one in found.events], self.mark()) or NOTHING_FOUND
-        return _answer(told, found.as_json())
+        return answer(told, found.as_json())
 
 
 def memory_tools(
@@ -160,7 +160,3 @@ def _role(name: str | None) -> Role:
     if name is not None and name not in ROLES:
         raise BadArgumentError(f"There is no role {name[:80]!r}.", hint=f"The roles are: {', '.join(ROLES)}.")
     return Role(name or "event")
-
-
-def _answer(text: str, content: dict[str, Any]) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
 
-from agent_raw_rag.errors import BadArgumentError, RawRagError, StoreError
+from agent_raw_rag.errors import BadArgumentError, NotFoundError, RawRagError, StoreError
 from agent_raw_rag.runtime import expected
 
 
@@ -47,6 +47,11 @@ def refused_as_protocol_error() -> Iterator[None]:
         if known is None:
             raise
         raise MCPError(code=INVALID_PARAMS, message=f"{_clipped(str(known))} ({known.code})") from error
+
+
+def unknown_tool(name: str) -> RawRagError:
+    """The refusal of a tool that is not offered, or not there."""
+    return NotFoundError(f"Unknown tool {_shown(name)}.", hint="tools/list names those that are offered.")
 
 
 def unknown_arguments(given: Mapping[str, Any], known: Iterable[str]) -> RawRagError | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import Context
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agent_raw_rag.adapters.registry import BUILT_IN
@@ -19,6 +19,7 @@ from agent_raw_rag.search.fence import one_line
 from agent_raw_rag.server import wire
 from agent_raw_rag.server.budget import keep_within
 from agent_raw_rag.server.catch_up import CatchUp
+from agent_raw_rag.server.making import answer
 from agent_raw_rag.server.progress import Ticker
 from agent_raw_rag.server.project import Surroundings
 from agent_raw_rag.server.status import bounded, status_content, status_text
@@ -121,7 +122,7 @@ class Tools:
     ) -> Annotated[CallToolResult, wire.Ingested]:  # fmt: skip
         """Read what is new in the agents' logs now. Seldom needed: the server does so when it starts."""
         report = self.runtime().ingest([agent] if agent else None, on_note=Ticker(context))
-        return _answer(ingest_text(report), report.as_json())
+        return answer(ingest_text(report), report.as_json())
 
     def raw_rag_status(self, agent: Agent = None) -> Annotated[CallToolResult, wire.Status]:
         """What is stored of each agent, what ranks, whether a daemon keeps it current and how far it lags, what went wrong."""
@@ -129,7 +130,7 @@ class Tools:
         status, daemon = runtime.status(agent), heartbeat.state(runtime.home)
         status.problems += self.lag()
         short = bounded(status)
-        return _answer(status_text(short, daemon), status_content(short, daemon))
+        return answer(status_text(short, daemon), status_content(short, daemon))
 
     def _project(self, asked: str | None, context: Context, agent: str | None = None) -> str:
         if agent in DOORS:  # what came through one is seldom of any project
@@ -167,7 +168,7 @@ class Tools:
         dropped = keep_within(budget - NOTE_TOKENS, items, unwanted, render, runtime.token_counts)
         if dropped:
             result.notes.append(f"{dropped} more left out to keep within {budget} tokens.")
-        return _answer(*render())
+        return answer(*render())
 
 
 def _ask(project: str, agent: str | None, **filters: str | None) -> Ask:
@@ -183,7 +184,3 @@ def _next_offset(result: TurnsResult, turn: int, start: int) -> int | None:
     """Where reading on in a turn that was cut begins; None: it was not cut."""
     cut = next((one for one in result.turns if one.turn == turn and one.truncated), None)
     return start + len(_LEFT_OUT.sub("", cut.text)) if cut else None
-
-
-def _answer(text: str, content: dict[str, Any]) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agent_raw_rag.errors import NotFoundError
@@ -25,6 +25,14 @@ _EVENT = f"{_COLUMNS} FROM turns t {_JOINS}"
 def event_id(key: bytes) -> str:
     """The id that a turn has outside the store. ``key``: the turn's."""
     return f"e{key.hex()[:ID_DIGITS]}"
+
+
+def no_event(event: str) -> NotFoundError:
+    """The error of an id that no event of a space has, or one that was forgotten."""
+    shown = event if len(event) <= 40 else f"{event[:40]}…"
+    return NotFoundError(
+        f"There is no event {shown!r} in this space.", hint="memory_search_raw gives the ids of events."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +89,7 @@ class CapturedRows:
         """
         found = self.events([event]).get(event)
         if found is None:
-            shown = event if len(event) <= 40 else f"{event[:40]}…"
-            raise NotFoundError(f"There is no event {shown!r}.", hint="memory_search_raw gives the ids of events.")
+            raise no_event(event)
         return found
 
     def events(self, events: Iterable[str]) -> dict[str, EventRow]:
@@ -113,23 +120,6 @@ class CapturedRows:
                 [number for place in part for number in place],
             )
             yield from map(_event, rows)
-
-    def in_session(self, session_id: int, first: int, last: int) -> list[EventRow]:
-        """Live turns of a session from number ``first`` to ``last``, in order."""
-        rows = self.connection.execute(
-            f"SELECT {_EVENT} WHERE t.session_id = ? AND t.ordinal BETWEEN ? AND ? AND t.status = 0 ORDER BY t.ordinal",
-            (session_id, first, last),
-        )
-        return [_event(row) for row in rows]
-
-    def after(self, turn_id: int, limit: int, roles: Sequence[Role] = ()) -> list[EventRow]:
-        """Live turns with a higher row number, in order: what a reader that stands at ``turn_id`` has not seen. A turn that is
-        still open comes too, and changes later."""
-        where = f"AND t.role IN ({', '.join('?' * len(roles))})" if roles else ""
-        rows = self.connection.execute(
-            f"SELECT {_EVENT} WHERE t.id > ? AND t.status = 0 {where} ORDER BY t.id LIMIT ?", (turn_id, *roles, limit)
-        )
-        return [_event(row) for row in rows]
 
     def sessions_named(self, name: str) -> tuple[int, ...]:
         """The sessions of a native or public id, of any agent or door."""

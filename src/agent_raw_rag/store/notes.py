@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -15,6 +16,11 @@ from agent_raw_rag.models import CleanText, Millis
 
 ACTIVE, SUPERSEDED, DEPRECATED = "active", "superseded", "deprecated"
 _SLICE = 500
+
+
+def new_note_id() -> str:
+    """A new note's id: ``n`` and 80 random bits, so that no two stores give the same."""
+    return f"n{secrets.token_hex(10)}"
 
 
 @dataclass(frozen=True, slots=True)

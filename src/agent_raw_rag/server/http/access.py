@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
@@ -34,7 +35,7 @@ class AccessLog:
             self.path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True
         )
         self._file.setFormatter(logging.Formatter("%(message)s"))
-        self._waiting: list[dict[str, Any]] = []
+        self._waiting: deque[dict[str, Any]] = deque()
         self._news, self._ended = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="access-log", daemon=True)
         self._thread.start()
@@ -57,10 +58,13 @@ class AccessLog:
             self._news.wait()
             self._ended.wait(EVERY_SECONDS)
             self._news.clear()  # before they are taken: what comes meanwhile sets it again
-            taken, self._waiting = self._waiting, []
-            for facts in taken:
-                line = json.dumps(facts, separators=(",", ":"))
-                self._file.emit(logging.LogRecord("access", logging.INFO, "", 0, line, None, None))
+            self._write()
+        self._write()  # what came while the last were written
+
+    def _write(self) -> None:
+        while self._waiting:
+            line = json.dumps(self._waiting.popleft(), separators=(",", ":"))
+            self._file.emit(logging.LogRecord("access", logging.INFO, "", 0, line, None, None))
 
 
 class Logged:
