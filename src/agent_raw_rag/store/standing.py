@@ -1,4 +1,4 @@
-"""What must outlast a restore: that a token was revoked or a space disabled, and how much of what comes back had been forgotten."""
+"""What must outlast a restore: a token revoked, a space disabled, and how much of what comes back had been forgotten."""
 
 from __future__ import annotations
 
