@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from agent_raw_rag.errors import NotFoundError, StoreBusyError, StoreError, UsageError
 from agent_raw_rag.ingest.forget import forget
 from agent_raw_rag.memory.portable.backup import BackedUp, back_up_all, back_up_one
-from agent_raw_rag.memory.portable.manifest import SUFFIX
+from agent_raw_rag.memory.portable.manifest import SUFFIX, sha256_of
 from agent_raw_rag.memory.portable.restore import Restored, choose, restore
 from agent_raw_rag.store.backup import faults_of
 from agent_raw_rag.store.connection import connect
@@ -228,3 +229,59 @@ def test_nothing_of_the_users_is_overwritten_by_a_backup(home: Home, tmp_path: P
     with pytest.raises(StoreError, match="no store"):
         back_up_one(str(tmp_path / "none.db"), "default", home.file, program="test", now=NOW, actor=OWNER)
     assert count(home.open(), "turns") == 10
+
+
+@pytest.mark.parametrize(
+    "stores", ["null", "[[]]", '[{"file": "F", "counts": []}]', '[{"file": "F", "counts": {"a": 1e999}}]']
+)
+def test_a_manifest_of_other_shapes_is_refused(home: Home, stores: str) -> None:
+    home.back_up()
+    head = '{"format": "raw-rag-backup", "version": 1, "made": "", "program": "", "stores": '
+    Path(home.file + SUFFIX).write_text(f"{head}{stores}}}", encoding="utf-8")
+    with pytest.raises(StoreError, match="damaged"):
+        choose(home.file, None)
+
+
+@pytest.mark.parametrize("content", ["", "[" * 100_000, '{"format": "raw-rag-ba'])
+def test_a_manifest_that_was_not_written_to_its_end_is_refused(home: Home, content: str) -> None:
+    home.back_up()
+    Path(home.file + SUFFIX).write_text(content, encoding="utf-8")
+    with pytest.raises(StoreError, match="cannot be read"):
+        choose(home.file, None)
+
+
+@pytest.mark.parametrize("more", ["", "CREATE TABLE meta (key, value); INSERT INTO meta VALUES ('generation', 'g')"])
+def test_another_programs_database_is_refused_whatever_its_manifest_says(home: Home, more: str) -> None:
+    home.back_up()
+    os.remove(home.file)
+    foreign = sqlite3.connect(home.file)
+    foreign.executescript(f"CREATE TABLE theirs (a); {more}")
+    foreign.close()
+    changed(home.file + SUFFIX, bytes=os.path.getsize(home.file), sha256=sha256_of(home.file), schema=[])
+    with pytest.raises(StoreError, match="is no store"):
+        choose(home.file, None)
+    assert len(home.texts()) == 10
+
+
+def test_a_space_that_was_disabled_stays_so(home: Home) -> None:
+    with closing(connect(home.store, write=True)) as connection:
+        connection.execute("INSERT INTO spaces (slug, created) VALUES ('a', 1), ('b', 1)")
+    home.back_up()
+    with closing(connect(home.store, write=True)) as connection:
+        connection.execute("UPDATE spaces SET enabled = 0 WHERE slug = 'a'")
+    home.restore()
+    with closing(connect(home.store, write=False)) as connection:
+        rows = connection.execute("SELECT slug, enabled FROM spaces ORDER BY slug").fetchall()
+    assert [tuple(row) for row in rows] == [("a", 0), ("b", 1)]
+
+
+def test_a_time_of_grace_that_was_cut_short_stays_so(home: Home) -> None:
+    columns = "(label, prefix, hash, spaces, scopes, created, revoked)"
+    with closing(connect(home.store, write=True)) as connection:
+        connection.execute(f"INSERT INTO tokens {columns} VALUES ('l', 'p', x'01', '[]', '[]', 1, 900)")
+    home.back_up()
+    with closing(connect(home.store, write=True)) as connection:
+        connection.execute("UPDATE tokens SET revoked = 500")
+    home.restore()
+    with closing(connect(home.store, write=False)) as connection:
+        assert connection.execute("SELECT revoked FROM tokens").fetchone()[0] == 500

@@ -238,6 +238,8 @@ ODD = {
     "no id": lambda row: {name: value for name, value in row.items() if name != "key"},
     "a key that is none": lambda row: {**row, "key": "zz"} if row["type"] == "turn" else row,
     "a role that is none": lambda row: {**row, "role": "king"} if row["type"] == "turn" else row,
+    "an instant after the last year": lambda row: {**row, "time": 2**62} if row["type"] == "turn" else row,
+    "an instant before the first year": lambda row: {**row, "started": -(2**62)} if row["type"] == "session" else row,
     "a status that is none": lambda row: {**row, "status": "?"} if row["type"] == "turn" else row,
 }
 

@@ -333,6 +333,11 @@ def test_health_says_how_much_there_is_to_whoever_has_a_token(served: Served, se
     assert served.ask("/health", method="GET", secret="rrt_wrong").status_code == 401
 
 
+def test_health_says_nothing_of_what_there_is_to_a_token_that_may_not_read(served: Served) -> None:
+    proxy = served.home.token("proxy-only", scope="proxy")
+    assert set(served.ask("/health", method="GET", secret=proxy).json()) == {"status", "version"}
+
+
 # ---------------------------------------------------------------- its life
 
 

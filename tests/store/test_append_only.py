@@ -54,6 +54,7 @@ REFUSED = {
     "forgotten with its words": "UPDATE turns SET status = 2 WHERE id = 1",
     "a copy with other words": "UPDATE turns SET text = 'x' WHERE id = 3",
     "a copy made live": "UPDATE turns SET status = 0, text = 'x' WHERE id = 3",
+    "a copy of nothing": "UPDATE turns SET status = 1, text = '' WHERE id = 1",
     "brought back": "UPDATE turns SET status = 0, text = 'x' WHERE id = 4",
     "brought back as a copy": "UPDATE turns SET status = 1 WHERE id = 4",
     "deleted": "DELETE FROM turns WHERE id = 1",
@@ -64,6 +65,9 @@ REFUSED = {
     "replaced by update": "UPDATE OR REPLACE turns SET id = 1 WHERE id = 2",
     "another source": "UPDATE captured SET source = 'x'",
     "no source": "DELETE FROM captured",
+    "a source replaced": "INSERT OR REPLACE INTO captured (turn_id, source) VALUES (1, 'x')",
+    "another author": "UPDATE captured SET author = 'x'",
+    "said in part": "UPDATE captured SET partial = 1",
     "an act changed": "UPDATE journal SET actor = 'x'",
     "an act deleted": "DELETE FROM journal",
     "an act replaced": """INSERT OR REPLACE INTO journal (id, time, action, actor, transport, chain)
@@ -91,7 +95,6 @@ def test_even_the_guard_of_a_rereading_brings_nothing_back_that_was_forgotten(st
 
 ALLOWED = {
     "an open turn grows": "UPDATE turns SET text = 'said more', text_hash = x'00', open = 0 WHERE id = 2",
-    "a turn becomes a copy": "UPDATE turns SET status = 1, text = '' WHERE id = 1",
     "a turn is forgotten": "UPDATE turns SET status = 2, text = '', text_hash = x'' WHERE id = 1",
     "a copy is forgotten": "UPDATE turns SET status = 2, text = '', text_hash = x'' WHERE id = 3",
     "a turn is renumbered": "UPDATE turns SET ordinal = 7, exchange = 2 WHERE id = 1",
@@ -105,6 +108,12 @@ ALLOWED = {
 @pytest.mark.parametrize("sql", ALLOWED.values(), ids=ALLOWED)
 def test_what_the_product_does_is_let_through(store: sqlite3.Connection, sql: str) -> None:
     assert store.execute(sql).rowcount == 1
+
+
+def test_the_writer_makes_a_copy_of_a_settled_turn_and_leaves_no_guard(store: sqlite3.Connection) -> None:
+    Writer(store).set_status(1, Status.COPY)
+    assert tuple(store.execute("SELECT status, text FROM turns WHERE id = 1").fetchone()) == (1, "")
+    assert store.execute("SELECT 1 FROM meta WHERE key = 'rewriting'").fetchone() is None
 
 
 def test_the_writer_rewrites_a_settled_turn_and_leaves_no_guard(store: sqlite3.Connection) -> None:

@@ -245,21 +245,28 @@ BEGIN SELECT RAISE(ABORT, 'append-only: a turn keeps its identity'); END""",
 CREATE TRIGGER turns_stay_forgotten BEFORE UPDATE OF status, text ON turns
 WHEN OLD.status = 2 AND (NEW.status <> 2 OR NEW.text <> '')
 BEGIN SELECT RAISE(ABORT, 'append-only: what was forgotten does not come back'); END""",
-    # A settled turn may become a copy or be forgotten, and loses its text. Anything else is a log's to say.
+    # A settled turn may be forgotten, and loses its text. Anything else is the writer's to say: a log's new word, or that
+    # another session has the same turn. A copy without an original would be lost words.
     f"""
 CREATE TRIGGER turns_no_update BEFORE UPDATE OF role, time, text, text_hash, status, open ON turns
 WHEN OLD.open = 0
  AND (NEW.text IS NOT OLD.text OR NEW.text_hash IS NOT OLD.text_hash OR NEW.role IS NOT OLD.role
       OR NEW.time IS NOT OLD.time OR NEW.status IS NOT OLD.status OR NEW.open IS NOT OLD.open)
- AND NOT (NEW.status IN (1, 2) AND NEW.status >= OLD.status AND NEW.text = '' AND NEW.role IS OLD.role
-          AND NEW.time IS OLD.time AND NEW.open = 0 AND (NEW.status = 2 OR NEW.text_hash IS OLD.text_hash))
+ AND NOT (NEW.status = 2 AND NEW.text = '' AND NEW.role IS OLD.role AND NEW.time IS OLD.time AND NEW.open = 0)
  AND NOT {_REWRITING}
 BEGIN SELECT RAISE(ABORT, 'append-only: what was said cannot be changed'); END""",
     f"""
 CREATE TRIGGER turns_no_delete BEFORE DELETE ON turns WHEN OLD.status = 2 OR NOT {_REWRITING}
 BEGIN SELECT RAISE(ABORT, 'append-only: a turn cannot be deleted, only forgotten'); END""",
     """
-CREATE TRIGGER captured_no_update BEFORE UPDATE OF turn_id, source ON captured
+CREATE TRIGGER captured_no_replace BEFORE INSERT ON captured
+WHEN EXISTS (SELECT 1 FROM captured WHERE turn_id = NEW.turn_id)
+BEGIN SELECT RAISE(ABORT, 'append-only: where a turn came from cannot be changed'); END""",
+    # An author may only be forgotten.
+    """
+CREATE TRIGGER captured_no_update BEFORE UPDATE ON captured
+WHEN NEW.turn_id IS NOT OLD.turn_id OR NEW.source IS NOT OLD.source OR NEW.partial IS NOT OLD.partial
+  OR NEW.author IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'append-only: where a turn came from cannot be changed'); END""",
     """
 CREATE TRIGGER captured_no_delete BEFORE DELETE ON captured

@@ -138,10 +138,11 @@ class Writer:
 
     def set_status(self, turn_id: int, status: Status) -> None:
         """Make a turn a copy or a tombstone: its text goes."""
-        self.connection.execute(
-            "UPDATE turns SET status = ?, text = '', start_token = 0, tokens = 0, redactions = '' WHERE id = ?",
-            (status, turn_id),
-        )
+        with self._rewriting(needed=status is Status.COPY):
+            self.connection.execute(
+                "UPDATE turns SET status = ?, text = '', start_token = 0, tokens = 0, redactions = '' WHERE id = ?",
+                (status, turn_id),
+            )
 
     def cut_by(self, session_id: int, size: int, step: int) -> bool:
         """Whether a session's chunks may have been cut with these windows. A session of one chunk never says so."""
@@ -197,7 +198,8 @@ class Writer:
 
     @contextmanager
     def _rewriting(self, *, needed: bool = True) -> Iterator[None]:
-        """Have the database take a log's word for what a settled turn says, for the statements inside: see ``APPEND_ONLY``."""
+        """Have the database take our word for what a settled turn says, or that it is a copy, for the statements inside: see
+        ``APPEND_ONLY``."""
         if needed:
             self.connection.execute("INSERT OR IGNORE INTO meta (key, value) VALUES ('rewriting', '1')")
         yield

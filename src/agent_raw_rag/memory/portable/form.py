@@ -18,6 +18,9 @@ from agent_raw_rag.sources.kinds import FORMAT
 
 VERSION = 1
 _MOST = (1 << 63) - 1
+EARLIEST, LATEST = -62_135_000_000_000, 253_402_000_000_000
+"""Instants, in milliseconds since 1970: the years 1 to 9999. No calendar shows another one."""
+_INSTANTS = frozenset({"time", "started", "last", "created", "changed", "decided", "expires"})
 TYPES = ("source", "session", "turn", "note", "candidate", "journal")
 """The types of records, in the order in which they stand; a session's turns follow it."""
 Record = dict[str, Any]
@@ -223,6 +226,8 @@ def _is(value: object, allowed: tuple[type, ...]) -> bool:
 
 
 def _fits(kind: str, name: str, value: object) -> bool:
+    if name in _INSTANTS:
+        return isinstance(value, int) and EARLIEST <= value <= LATEST
     if isinstance(value, list):
         return all(isinstance(one, str) for one in value)
     if name == "captured":

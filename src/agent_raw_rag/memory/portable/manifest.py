@@ -93,7 +93,7 @@ def read_manifest(backup: str) -> tuple[str, Manifest]:
         raise NotFoundError(
             f"There is no manifest {path}.", hint="`raw-rag backup` writes one with every backup; bring both."
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"The manifest {path} cannot be read: {error}.") from error
     return folder, _understood(path, content)
 
@@ -106,7 +106,7 @@ def _understood(path: str, content: object) -> Manifest:
     try:
         stores = tuple(_copy(one) for one in content["stores"])
         return Manifest(str(content["made"]), str(content["program"]), stores)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise StoreError(f"The manifest {path} is damaged: {error}.") from error
 
 

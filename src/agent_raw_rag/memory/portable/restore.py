@@ -82,8 +82,11 @@ def _prove(path: str, facts: CopyFacts) -> None:
     faults = faults_of(path)
     if faults:
         raise StoreError(f"The backup {path} is damaged: {faults[0]}.", hint="Nothing was restored.")
-    if facts_of(path).schema != facts.schema:
+    found = facts_of(path)
+    if found.schema != facts.schema:
         raise StoreError(f"The backup {path} has another schema than its manifest says.", hint="Nothing was restored.")
+    if not found.schema or found.schema != NAMES[: len(found.schema)] or not found.generation:
+        raise StoreError(f"{path} is no store of this program.", hint="Nothing was restored.")
 
 
 def restore(

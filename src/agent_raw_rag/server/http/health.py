@@ -12,6 +12,7 @@ from starlette.responses import Response
 from agent_raw_rag import __version__
 from agent_raw_rag.memory.admission import Admission
 from agent_raw_rag.server.http.refusals import rendered
+from agent_raw_rag.server.http.scopes import READ
 from agent_raw_rag.server.http.visit import visit_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def health(runtime: Runtime, admission: Admission) -> Callable[[Request], Any]:
     async def answer(request: Request) -> Response:
         visit = visit_of(request.scope)
         body: dict[str, Any] = {"status": "ok", "version": __version__}
-        if visit.bearer is not None:
+        if visit.bearer is not None and READ in visit.bearer.scopes:
             spaces = [visit.space] if visit.space else admission.spaces_of(visit.bearer)
             body["spaces"] = await anyio.to_thread.run_sync(_counts, runtime, spaces[:MOST_SPACES])
         return Response(rendered(body), media_type="application/json")

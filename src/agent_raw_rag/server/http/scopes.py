@@ -20,6 +20,7 @@ TOOL_SCOPES = {
     "raw_rag_status": "read",
     "raw_rag_ingest": "write",
 }
+READ = "read"
 CURATE = "curate"
 HOME_ONLY = frozenset({"raw_rag_ingest"})
 """Tools that work on the home itself: the agents' logs are read into the default space, and into no other."""
