@@ -123,6 +123,7 @@ class Vectors:
         self.waits = self._reason()
         if self.waits is not None:
             self._plan.waits(time.monotonic())
+            self._look_on()
             return
         self._plan.began()
         try:
@@ -135,10 +136,21 @@ class Vectors:
             self.problem = str(known or error)
             self._later(self._plan.failed)
         else:
+            self.waits = None
             if finished:
                 self._plan.done()
             else:
                 self._later(self._plan.failed)
+
+    def _look_on(self) -> None:
+        """What can be done without a model: vectors that are stored are searched, and it is known how many are missing."""
+        try:
+            spaces = self._runtime().spaces
+            spaces.feed()
+            self.backlog = spaces.backlog()
+        except Exception as error:
+            known = expected(error)
+            _log.warning("vectors: %s", known or error, exc_info=known is None)
 
     def _later(self, how: Callable[[float], None]) -> None:
         self._plan.added(time.monotonic())

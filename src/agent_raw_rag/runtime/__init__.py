@@ -158,6 +158,8 @@ class Runtime:
         if embed:
             self.spaces.embed(report, on_note)
         else:
+            if only is None:
+                self.spaces.feed()
             report.backlog = self.spaces.backlog()
         report.seconds = round(time.perf_counter() - began, 3)
         return report
