@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Collection
 from queue import Empty, SimpleQueue
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 WRITER_WAIT_SECONDS = 1.0
 """For another process that writes. No longer, so that the end is not held up; it is tried again."""
-END_SECONDS = 4.0
+LONGEST_SLEEP_SECONDS = 1.0 if sys.platform == "win32" else 3600.0
+"""On Windows a signal wakes nobody who waits for a queue: it is seen at the end of the wait."""
+END_SECONDS = 3.0
 """For what is under way when the daemon ends: the requests that are being answered, and beside them the slice of vectors that is
 being made, which is made again next time."""
 
@@ -101,7 +104,7 @@ class Daemon:
     def _sleep(self) -> None:
         left = min(self._schedule.next_at(), self.health.next_at()) - time.monotonic()
         try:
-            self._noticed(self._inbox.get(timeout=max(0.0, left)))
+            self._noticed(self._inbox.get(timeout=min(max(0.0, left), LONGEST_SLEEP_SECONDS)))
         except Empty:
             pass
 
