@@ -15,12 +15,17 @@ def write_whole(path: str, text: str) -> None:
         OSError: it cannot be written; it stays as it was.
     """
     draft = f"{path}{DRAFT}"
+    _discard(draft)  # what was left when we were killed: its mode, or where it leads, is not ours to keep
     try:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
         os.replace(draft, path)
     except BaseException:
-        if os.path.lexists(draft):
-            os.remove(draft)
+        _discard(draft)
         raise
+
+
+def _discard(draft: str) -> None:
+    if os.path.lexists(draft):
+        os.remove(draft)
