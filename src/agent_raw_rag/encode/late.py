@@ -88,9 +88,9 @@ class LateReader:
         """Whether it makes nothing of a query in another script."""
         return self._encoder.english_only
 
-    def query_states(self, text: str) -> TokenStates:
-        """Of a query. Raises ModelError."""
-        return self._encoder.query_states(text)
+    def query_states(self, text: str, seconds: float | None = None) -> TokenStates | None:
+        """Of a query; None: not within so many seconds. Raises ModelError."""
+        return self._made([text], self._encoder.query_states, seconds).get(text)
 
     def passages(
         self, texts: Iterable[str], what: Callable[[TokenStates], Found], seconds: float | None = None
@@ -100,12 +100,12 @@ class LateReader:
         ``seconds``: what is not there by then is left out; a model that is loading meanwhile, since the daemon just ended, say,
         goes on with it for the next question. Raises ModelError.
         """
+        return self._made(texts, lambda text: what(self._encoder.token_states(text)), seconds)
+
+    def _made(self, texts: Iterable[str], what: Callable[[str], Found], seconds: float | None) -> dict[str, Found]:
         pool = ThreadPoolExecutor(self._workers, thread_name_prefix="late")
         try:
-            made = {
-                text: pool.submit(lambda one: what(self._encoder.token_states(one)), text)
-                for text in dict.fromkeys(texts)
-            }
+            made = {text: pool.submit(what, text) for text in dict.fromkeys(texts)}
             done, _ = wait(made.values(), seconds, FIRST_EXCEPTION)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

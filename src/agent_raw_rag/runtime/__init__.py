@@ -1,7 +1,6 @@
 """Composition root: settings -> store, models, indexes, use cases. The one home of lazy imports.
 
-Hosts (``server``, ``cli``) call nothing but this. Everything heavy is imported and opened at first use, so that a
-handshake or ``--help`` pays for none of it.
+Hosts call nothing but this. Everything heavy is imported and opened at first use: a handshake or ``--help`` pays for none of it.
 """
 
 from __future__ import annotations

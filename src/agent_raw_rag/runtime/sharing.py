@@ -27,7 +27,9 @@ class Sharing:
     _is_on: bool = True
     _links: list[Link] = field(default_factory=list, repr=False)
     _local_tokens: Callable[[], Tokenizer] | None = field(default=None, repr=False)
-    """Known where this process counts tokens and has not been told yet to do without the daemon."""
+    """Known where this process counts tokens."""
+    _is_ready: bool = field(default=False, repr=False)
+    """Whether it does so without the daemon, or soon can."""
 
     def stand_alone(self) -> None:
         """Use the models of this process from now on, those that were handed out too: this is the daemon itself."""
@@ -68,11 +70,17 @@ class Sharing:
 
         return DaemonTokens(local, self._link()).counts(texts)
 
+    def expect_counts(self, local: Callable[[], Tokenizer]) -> None:
+        """An answer that is being made will be counted: where no daemon counts, load the table of tokens meanwhile."""
+        self._local_tokens = local
+        if self.daemon() is None:
+            self._get_ready()
+
     def _get_ready(self) -> None:
-        """Load the table of tokens beside the question that lost the daemon: its answer is going to need it."""
-        if self._local_tokens is not None:
-            local, self._local_tokens = self._local_tokens, None
-            threading.Thread(target=local, name="tokens", daemon=True).start()
+        """Load the table of tokens beside the question that has no daemon, or just lost it: its answer is going to need it."""
+        if self._local_tokens is not None and not self._is_ready:
+            self._is_ready = True
+            threading.Thread(target=self._local_tokens, name="tokens", daemon=True).start()
 
     def _is_worth(self, choice: Choice) -> bool:
         return self._is_on and choice.kind in SHARED_KINDS

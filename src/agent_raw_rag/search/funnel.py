@@ -189,7 +189,7 @@ class Funnel:
         elif isinstance(reranker, Late):
             self._read_again(asked, reranker, encoder, weighed, ranking, left_ms)
         elif ranking.order:
-            limits = Limits(left_ms, on.rerank_threshold, on.rerank_fallback)
+            limits = Limits(on.rerank_budget_ms, on.rerank_threshold, on.rerank_fallback, left_ms)
             pace = self.paces.setdefault(id(reranker), Pace())
             rerank(asked.text, ranking, reranker, limits, pace, self.clock)
 
@@ -211,7 +211,7 @@ class Funnel:
             ranking.stages.append("rerank: skipped, the embedded model reads English only")
             return
         pace = self.paces.setdefault(id(wish), Pace())
-        read_again(asked.text, ranking, weighed, late, left_ms, pace, self.clock)
+        read_again(asked.text, ranking, weighed, late, self.settings.rerank_budget_ms, left_ms, pace, self.clock)
 
 
 def _why_nothing(reader: Reader, scope: Scope) -> str:

@@ -40,9 +40,10 @@ class Limits:
     """What the settings say."""
 
     budget_ms: float
-    """What is left of it for this question."""
     threshold: float
     fallback: int
+    left_ms: float | None = None
+    """Of the budget, for this question. None: all of it."""
 
 
 @dataclass(slots=True)
@@ -90,7 +91,7 @@ def rerank(
     try:
         scores = within_budget(
             lambda low, high, _: _checked(reranker.score(query, texts[low:high]), high - low, reranker.name),
-            len(texts), limits.budget_ms, pace, clock,
+            len(texts), limits.budget_ms if limits.left_ms is None else limits.left_ms, pace, clock,
         )  # fmt: skip
     except ModelError as error:
         ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")

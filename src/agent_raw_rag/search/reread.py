@@ -11,7 +11,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from agent_raw_rag.encode.late import LateReader
+from agent_raw_rag.encode.late import LateReader, TokenStates
 from agent_raw_rag.errors import ModelError
 from agent_raw_rag.search.late import max_similarity, token_weights
 from agent_raw_rag.search.learned import Scores, only, score, spliced, with_states
@@ -32,27 +32,28 @@ Similar = tuple[float, list[float]]
 
 
 def read_again(
-    query: str, ranking: Ranking, weighed: Weighed, late: LateReader, budget_ms: float, pace: Pace,
+    query: str, ranking: Ranking, weighed: Weighed, late: LateReader, budget_ms: float, left_ms: float, pace: Pace,
     clock: Callable[[], float],
 ) -> None:  # fmt: skip
     """Order a ranking by the learned score with token states, or, where nothing was weighed, half by them and half by the coarse
-    score. A model that fails, or a budget that is used up, leaves it as it is, and the answer says so."""
-    if budget_ms < LEAST_MS:
-        ranking.stages.append("rerank: skipped, no time was left for it")
-        return
+    score. A model that fails leaves it as it is, and so does a budget of which nothing is ``left_ms``; the answer says so."""
     ids = [chunk_id for chunk_id, _ in ranking.order[:MOST]]
     texts = _texts(ids, ranking, weighed.pool)
-    begun, shown_ms = clock(), budget_ms
+    begun = clock()
     try:
-        similar = _similarities(query, late, weighed.telling)
+        asked = late.query_states(query, left_ms / 1000) if left_ms >= LEAST_MS else None
+        if asked is None:
+            ranking.stages.append("rerank: skipped, no time was left for it")
+            return
+        similar = _similarities(query, asked, late, weighed.telling)
         pace.is_loaded = True  # by the query's own states
-        budget_ms -= 1000 * (clock() - begun)
-        read = within_budget(lambda low, high, left: similar(texts[low:high], left), len(ids), budget_ms, pace, clock)
+        left_ms -= 1000 * (clock() - begun)
+        read = within_budget(lambda low, high, left: similar(texts[low:high], left), len(ids), left_ms, pace, clock)
     except ModelError as error:
         ranking.stages.append(f"rerank: failed, the coarse order stays: {error}")
         return
     count = len(ranking.order)
-    ranking.stages.append(f"rerank: reranked {len(read)} of {count} by {late.name} within {shown_ms:.0f} ms")
+    ranking.stages.append(f"rerank: reranked {len(read)} of {count} by {late.name} within {budget_ms:.0f} ms")
     if not read:
         return
     found = dict(zip(ids, read, strict=False))
@@ -71,9 +72,10 @@ def _texts(ids: Sequence[int], ranking: Ranking, pool: Pool | None) -> list[Text
     ]
 
 
-def _similarities(query: str, late: LateReader, telling: Telling) -> Callable[[Sequence[Texts], float], list[Similar]]:
+def _similarities(
+    query: str, asked: TokenStates, late: LateReader, telling: Telling
+) -> Callable[[Sequence[Texts], float], list[Similar]]:
     """Windows, and milliseconds for them -> how similar the first of them are, as many as were read in this time."""
-    asked = late.query_states(query)
     weights = token_weights(query, asked.spans, telling.idf, telling.chunks)
     near: dict[str, float] = {}
 

@@ -79,7 +79,9 @@ class Tools:
         names, paths and error texts match exactly."""
         project, told = self.where(project_path, context)
         ask = _ask(project, agent, after=after_date, before=before_date, branch=branch, role=role, session=session)
-        result = self.runtime().search(query, ask, top_k=top_k, max_tokens=max_tokens)
+        runtime = self.runtime()
+        runtime.models.sharing.expect_counts(lambda: runtime.tokenizer)
+        result = runtime.search(query, ask, top_k=top_k, max_tokens=max_tokens)
         result.notes += [*told, *self.lag()]
         if any(one.truncated for one in result.passages):
             result.notes.append(CUT)
