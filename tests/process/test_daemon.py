@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import signal
 import sqlite3
@@ -21,6 +20,7 @@ pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(os.name == "nt", reason="ended by signals that Windows does not have"),
 ]
+resource = pytest.importorskip("resource", reason="there are no limits of processes")
 ODD_ADAPTER = """
 from agent_raw_rag.adapters.base import Adapter, Root, digest
 from agent_raw_rag.models import Message, Role, Shape, Source, Text
@@ -115,9 +115,10 @@ def test_a_busy_machine_waits_with_vectors_and_not_with_text(tmp_path: Path) -> 
     with home.watching(*RARELY):
         say_in_lines(home.path / LINES, "The heron codec drops the last frame.")
         home.finds_soon("The heron codec drops the last frame.")
-        if os.getloadavg()[0] > 0.1:
-            wait_for(lambda: home.beat().vectors_wait, "a reason to wait")
-            assert Runtime.load(None, home.variables).status().embedded == 0
+        if os.getloadavg()[0] < 0.1:
+            pytest.skip("nobody else uses this machine")
+        wait_for(lambda: home.beat().vectors_wait, "a reason to wait")
+        assert Runtime.load(None, home.variables).status().embedded == 0
 
 
 def test_a_second_daemon_says_who_runs(home: Home) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Collection
 from queue import Empty, SimpleQueue
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 
 WRITER_WAIT_SECONDS = 1.0
 """For another process that writes. No longer, so that the end is not held up; it is tried again."""
-VECTORS_WAIT_SECONDS = 2.0
-"""For the slice that is being made when the daemon ends; it is made again next time."""
+LONGEST_SLEEP_SECONDS = 1.0 if sys.platform == "win32" else 3600.0
+"""On Windows a signal wakes nobody who waits for a queue: it is seen at the end of the wait."""
+END_SECONDS = 3.0
+"""For what is under way when the daemon ends: the requests that are being answered, and beside them the slice of vectors that is
+being made, which is made again next time."""
 
 _log = logging.getLogger(NAME)
 
@@ -64,8 +68,8 @@ class Daemon:
         self._reloading = True
         self._inbox.put(None)
 
-    def run(self) -> bool:
-        """Watch until ``stop``. Returns whether every thread ended; one that did not sits in a model's code."""
+    def run(self) -> None:
+        """Watch until ``stop``. A thread that has not ended then sits in a model's code."""
         try:
             self._door.keep_open(self.runtime)
             self._begin()
@@ -75,11 +79,12 @@ class Daemon:
         except Stopped:
             pass
         finally:
+            until = time.monotonic() + END_SECONDS
+            self.vectors.end()
             self._watch.stop()
             self._door.close()
-            ended = self.vectors.stop(VECTORS_WAIT_SECONDS)
+            self.vectors.join(max(0.0, until - time.monotonic()))
             self.health.end()
-        return ended
 
     def _round(self) -> None:
         self._sleep()
@@ -99,7 +104,7 @@ class Daemon:
     def _sleep(self) -> None:
         left = min(self._schedule.next_at(), self.health.next_at()) - time.monotonic()
         try:
-            self._noticed(self._inbox.get(timeout=max(0.0, left)))
+            self._noticed(self._inbox.get(timeout=min(max(0.0, left), LONGEST_SLEEP_SECONDS)))
         except Empty:
             pass
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -39,10 +40,11 @@ def watch(load: Callable[[], Runtime], scan_seconds: float) -> None:
         daemon = Daemon(load, scan_seconds)
         with _signals(daemon):
             _log.info("agent-raw-rag %s watches (process %d); log: %s", __version__, os.getpid(), file)
-            ended = daemon.run()
+            daemon.run()
         _log.info("ended")
-        if not ended:
-            # A model's code cannot be interrupted, and tearing it down while it runs may crash. All is committed.
+        if threading.active_count() > 1:
+            # Of vectors or of a request: a model's code cannot be interrupted, and tearing it down while it runs may crash. All
+            # is committed.
             logging.shutdown()
             os._exit(0)
 

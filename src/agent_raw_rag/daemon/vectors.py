@@ -98,13 +98,15 @@ class Vectors:
         """There is new text."""
         self._inbox.put(True)
 
-    def stop(self, wait_seconds: float) -> bool:
-        """End after the slice that is being made; whether it did."""
+    def end(self) -> None:
+        """End after the slice that is being made."""
         self._stop.set()
         self._inbox.put(False)
+
+    def join(self, wait_seconds: float) -> None:
+        """Wait for that, if it ever began."""
         if self._thread.ident is not None:
             self._thread.join(wait_seconds)
-        return not self._thread.is_alive()
 
     def _run(self) -> None:
         _step_back()

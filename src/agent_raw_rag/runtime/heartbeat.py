@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from agent_raw_rag.runtime.whole_file import write_whole
 
 FILE = "daemon.json"
 
@@ -77,14 +78,7 @@ def write(home: str, heartbeat: Heartbeat) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=home)
-    try:
-        with open(handle, "w", encoding="utf-8") as stream:
-            json.dump(heartbeat.as_json(), stream)
-        os.replace(name, os.path.join(home, FILE))
-    except BaseException:
-        os.remove(name)
-        raise
+    write_whole(os.path.join(home, FILE), json.dumps(heartbeat.as_json()))
 
 
 def read(home: str) -> Heartbeat | None:

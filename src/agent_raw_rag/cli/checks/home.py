@@ -12,7 +12,7 @@ from pathlib import Path
 from agent_raw_rag.cli.checks.finding import Finding, Subject, pasted
 
 _OURS = re.compile(
-    r"lexical|vectors|log|hook\.log|connect\.json|daemon\.(?:json|sock|address)|\w+\.lock|config\.toml|raw_rag\.db.*"
+    r"lexical|vectors|log|hook\.log|connect\.json|daemon\.(?:sock|(?:json|address)(?:\.new)?)|\w+\.lock|config\.toml|raw_rag\.db.*"
 )
 """What this program puts into its home folder. Nothing else is looked at, or touched."""
 _SHARED = {"config.toml"}
