@@ -72,19 +72,38 @@ class DaemonState:
 
 
 def write(home: str, heartbeat: Heartbeat) -> None:
-    """Replace the file as a whole.
+    """Replace the file as a whole; where no other file can be made, as on a full disk, write over it.
 
     Raises:
         OSError: it cannot be written.
     """
+    content = json.dumps(heartbeat.as_json()).encode()
+    try:
+        _replace(home, content)
+    except OSError as error:
+        try:
+            _write_over(home, content)
+        except OSError:
+            raise error from None
+
+
+def _replace(home: str, content: bytes) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=home)
     try:
-        with open(handle, "w", encoding="utf-8") as stream:
-            json.dump(heartbeat.as_json(), stream)
+        with open(handle, "wb") as stream:
+            stream.write(content)
         os.replace(name, os.path.join(home, FILE))
     except BaseException:
         os.remove(name)
         raise
+
+
+def _write_over(home: str, content: bytes) -> None:
+    """Into the room that the file has already: that the disk is full is just what is to be said."""
+    with open(os.path.join(home, FILE), "r+b", buffering=0) as stream:
+        room = os.fstat(stream.fileno()).st_size
+        stream.write(content.ljust(room))
+        stream.truncate(len(content))
 
 
 def read(home: str) -> Heartbeat | None:
