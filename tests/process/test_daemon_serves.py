@@ -60,3 +60,23 @@ def test_a_socket_that_is_not_to_be_had_stops_no_reading(tmp_path: Path) -> None
         say_in_lines(home.path / LINES, "The heron codec drops the last frame.")
         home.finds_soon("The heron codec drops the last frame.")
         assert end(daemon) == 0
+
+
+@pytest.mark.parametrize("instead", ["nothing", "file", "folder"])
+def test_a_socket_that_was_removed_or_replaced_is_noticed_and_made_again(tmp_path: Path, instead: str) -> None:
+    home = Home.of(tmp_path)
+    socket = home.store / "daemon.sock"
+    with home.watching("--interval", "1") as daemon:
+        socket.unlink()
+        if instead == "file":
+            socket.write_text("not a socket", encoding="utf-8")
+        if instead == "folder":
+            (socket / "inside").mkdir(parents=True)
+            wait_for(lambda: "is in the way" in home.beat().serving, "the problem")
+        else:
+            wait_for(socket.is_socket, "the socket")
+            with client(find(str(home.store))) as asked:
+                assert asked.get("/health").json()["pid"] == daemon.pid
+        assert end(daemon) == 0
+    assert home.beat().ended is not None and "Traceback" not in home.log()
+    assert socket.exists() == (instead == "folder")
