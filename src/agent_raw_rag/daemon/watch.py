@@ -63,6 +63,7 @@ class Watch:
         self._watched: dict[Place, ObservedWatch] = {}
         self._ended: set[Place] = set()
         """Places whose folder was deleted: their watch is over, even if the folder comes back."""
+        self._refused: set[Place] = set()
         self.problem: str | None = None
         """Why some folders are not watched; the scan sees what happens there."""
 
@@ -100,8 +101,11 @@ class Watch:
             )
         except OSError as error:  # the system's limit of watches, or a folder that is gone again
             self.problem = f"{path} is not watched: {error.strerror or error}"
-            _log.warning("%s", self.problem)
+            if place not in self._refused:  # each scan tries again
+                _log.warning("%s", self.problem)
+            self._refused.add(place)
             return False
+        self._refused.discard(place)
         return True
 
     def _gone(self, place: Place) -> None:
