@@ -78,3 +78,23 @@ def test_an_answer_that_never_comes_does_not_hold_up_the_end(tmp_path: Path) -> 
                 assert end(daemon) == 0
             assert answer.result().json()["error"]["code"] == "ending"
     assert home.beat().ended is not None
+
+
+@pytest.mark.parametrize("instead", ["nothing", "file", "folder"])
+def test_a_socket_that_was_removed_or_replaced_is_noticed_and_made_again(tmp_path: Path, instead: str) -> None:
+    home = Home.of(tmp_path)
+    socket = home.store / "daemon.sock"
+    with home.watching("--interval", "1") as daemon:
+        socket.unlink()
+        if instead == "file":
+            socket.write_text("not a socket", encoding="utf-8")
+        if instead == "folder":
+            (socket / "inside").mkdir(parents=True)
+            wait_for(lambda: "is in the way" in home.beat().serving, "the problem")
+        else:
+            wait_for(socket.is_socket, "the socket")
+            with client(find(str(home.store))) as asked:
+                assert asked.get("/health").json()["pid"] == daemon.pid
+        assert end(daemon) == 0
+    assert home.beat().ended is not None and "Traceback" not in home.log()
+    assert socket.exists() == (instead == "folder")

@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from agent_raw_rag.daemon.door import Door
+from agent_raw_rag.daemon.footing import Footing
 from agent_raw_rag.daemon.health import Health
 from agent_raw_rag.daemon.pressure import Pressure
 from agent_raw_rag.daemon.schedule import Due, Schedule
@@ -24,6 +25,7 @@ from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.ingest.picture import Picture, changed_at
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
+from agent_raw_rag.store.lock import DAEMON as LOCK
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import IngestReport, Note
@@ -50,7 +52,11 @@ class Daemon:
         self.health = Health(self.runtime.home)
         self._inbox: SimpleQueue[str | None] = SimpleQueue()
         """Paths that something happened to; None: only to wake up."""
-        self._stopping = self._reloading = self._arrived = False
+        self._stopping = self._reloading = self._arrived = self._has_begun = False
+        home, store = self.runtime.home, self.runtime.settings.store_path()
+        self._footing = Footing(os.path.join(home, f"{LOCK}.lock"), store)
+        self.lost: str | None = None
+        """Why this daemon ended by itself, and another one is to begin."""
         self._watch = Watch(self._inbox.put, self._on_arrival)
         self._pictures: dict[str, Picture] = {}
         self._schedule = Schedule(scan_seconds, time.monotonic())
@@ -76,6 +82,7 @@ class Daemon:
             self.vectors.start()
             while not self._stopping:
                 self._round()
+                self._stand()
         except Stopped:
             pass
         finally:
@@ -85,6 +92,11 @@ class Daemon:
             self._door.close()
             self.vectors.join(max(0.0, until - time.monotonic()))
             self.health.end()
+
+    def _stand(self) -> None:
+        if (why := self._footing.lost()) is not None:
+            _log.warning("%s: beginning anew", why)
+            self.lost, self._stopping = why, True
 
     def _round(self) -> None:
         self._sleep()
@@ -137,6 +149,8 @@ class Daemon:
 
     def _tell(self) -> None:
         vectors = self.vectors
+        if self._has_begun and not any(one.waiting for one in self.health.beat.agents.values()):
+            self.health.say(caught_up=True)
         self._door.keep_open(self.runtime)
         self.health.say(
             serving=self._door.problem or "", backlog=vectors.backlog, vectors_wait=vectors.waits or vectors.problem
@@ -155,11 +169,12 @@ class Daemon:
         self._schedule = Schedule(self._scan_seconds, time.monotonic())
         self._pictures = {name: Picture(row, roots) for name, (row, roots) in agents.items()}
         self.health.beat.agents.clear()
+        self._has_begun = False
         self.health.say(caught_up=False)
         self._follow()
         for name in self._pictures:
             self._read(name, self._look(name), None)
-        self.health.say(caught_up=True)
+        self._has_begun = True
         self._tell()
 
     def _follow(self) -> None:

@@ -97,14 +97,12 @@ class Runtime:
         Raises:
             StoreError: there is no store yet.
         """
-        from agent_raw_rag.store.connection import connect
-        from agent_raw_rag.store.reader import Reader
+        from agent_raw_rag.store.opened import Opened
 
-        reader: Reader | None = getattr(self._local, "reader", None)
-        if reader is None:
-            reader = Reader(connect(self.settings.store_path(), write=False))
-            self._local.reader = reader
-        return reader
+        opened: Opened | None = getattr(self._local, "opened", None)
+        if opened is None or not opened.is_current():  # somebody may have removed or replaced the file
+            self._local.opened = opened = Opened.at(self.settings.store_path())
+        return opened.reader
 
     @property
     def home(self) -> str:

@@ -73,12 +73,27 @@ class DaemonState:
 
 
 def write(home: str, heartbeat: Heartbeat) -> None:
-    """Replace the file as a whole.
+    """Replace the file as a whole; where no other file can be made, as on a full disk, write over it.
 
     Raises:
         OSError: it cannot be written.
     """
-    write_whole(os.path.join(home, FILE), json.dumps(heartbeat.as_json()))
+    content = json.dumps(heartbeat.as_json())
+    try:
+        write_whole(os.path.join(home, FILE), content)
+    except OSError as error:
+        try:
+            _write_over(home, content.encode())
+        except OSError:
+            raise error from None
+
+
+def _write_over(home: str, content: bytes) -> None:
+    """Into the room that the file has already: that the disk is full is just what is to be said."""
+    with open(os.path.join(home, FILE), "r+b", buffering=0) as stream:
+        room = os.fstat(stream.fileno()).st_size
+        stream.write(content.ljust(room))
+        stream.truncate(len(content))
 
 
 def read(home: str) -> Heartbeat | None:

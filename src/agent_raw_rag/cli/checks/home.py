@@ -60,7 +60,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
 
 
 def own_paths(home: str, store: str) -> Iterator[str]:
-    """Everything in a home folder that is this program's and this user's; the folder too, if it is the default one or all in it is."""
+    """Everything in a home folder that is this program's and this user's; the folder too, if it is the default or all ours."""
     names = [name for name in os.listdir(home) if _OURS.fullmatch(name) or name.startswith(os.path.basename(store))]
     if os.path.basename(home) == HOME_FOLDER or len(names) == len(os.listdir(home)):
         yield home
