@@ -25,10 +25,11 @@ def logger() -> Iterator[logging.Logger]:
 
 
 def test_it_is_turned_over_and_the_oldest_goes(logger: logging.Logger, tmp_path: Path) -> None:
-    path = Path(keep_in(str(tmp_path / "log")))
-    for number in range(2 * FILES):
-        logger.info("%d %s", number, "x" * (FILE_BYTES - 100))
-    logger.info("the last word")
+    with keep_in(str(tmp_path / "log")) as name:
+        for number in range(2 * FILES):
+            logger.info("%d %s", number, "x" * (FILE_BYTES - 100))
+        logger.info("the last word")
+    path = Path(name)
     files = sorted(path.parent.iterdir())
     assert [file.name for file in files] == ["daemon.log", *(f"daemon.log.{number}" for number in range(1, FILES))]
     assert all(file.stat().st_size <= FILE_BYTES for file in files)
@@ -36,8 +37,8 @@ def test_it_is_turned_over_and_the_oldest_goes(logger: logging.Logger, tmp_path:
 
 
 def test_with_a_file_what_is_told_by_the_way_is_kept_too(logger: logging.Logger, tmp_path: Path) -> None:
-    path = Path(keep_in(str(tmp_path / "log")))
-    logger.debug("not this")
-    logger.info("but this")
-    text = path.read_text(encoding="utf-8")
+    with keep_in(str(tmp_path / "log")) as name:
+        logger.debug("not this")
+        logger.info("but this")
+    text = Path(name).read_text(encoding="utf-8")
     assert "but this" in text and "not this" not in text
