@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 NAME = "agent_raw_rag"
 FORMAT = "%(asctime)s %(levelname)s %(message)s"
@@ -30,15 +32,34 @@ def _set_level(logger: logging.Logger) -> None:
     logger.setLevel(level if level in logging.getLevelNamesMapping() else default)
 
 
-def keep_in(folder: str, name: str = "daemon.log") -> str:
-    """Log to a file in this folder as well, from INFO on; three files of 1 MB at most. Returns its path."""
-    from logging.handlers import RotatingFileHandler
-
+@contextmanager
+def keep_in(folder: str, name: str = "daemon.log") -> Iterator[str]:
+    """Log to a file in this folder as well, from INFO on, until the block ends; three files of 1 MB at most. Gives its path."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, name)
-    logger = logging.getLogger(NAME)
-    handler = RotatingFileHandler(path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
-    handler.setFormatter(logging.Formatter(FORMAT))
+    logger, handler = logging.getLogger(NAME), _file_handler(path)
     logger.addHandler(handler)
     _set_level(logger)
-    return path
+    try:
+        yield path
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+        _set_level(logger)
+
+
+def _file_handler(path: str) -> logging.Handler:
+    from logging.handlers import RotatingFileHandler
+
+    class Handler(RotatingFileHandler):
+        is_told = False
+
+        def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - its name there
+            """What cannot be written stands on stderr, where all of it stands; that is said once, and without a traceback."""
+            if not self.is_told:
+                self.is_told = True
+                print(f"{path} cannot be written: {sys.exception()}", file=sys.stderr)  # noqa: T201 - the log itself fails
+
+    handler = Handler(path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter(FORMAT))
+    return handler

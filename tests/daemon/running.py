@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,14 +49,6 @@ def health(home: str) -> dict[str, Any]:
     with client(find(home)) as asked:
         found: dict[str, Any] = asked.get("/health").json()
     return found
-
-
-def eventually(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Return when it is so; fail if that takes longer."""
-    end, pause = time.monotonic() + seconds, threading.Event()
-    while not is_so():
-        assert time.monotonic() < end, "it did not come to that in time"
-        pause.wait(0.02)
 
 
 def environment(folder: Path, config: str = EMBEDDED) -> dict[str, str]:

@@ -128,6 +128,7 @@ def test_a_search_gives_what_the_command_gives(served: tuple[Runtime, Address], 
     [
         ("/search", {"query": " "}, 400, "bad_argument"),
         ("/search", {"query": "a", "agent": "nobody"}, 400, "bad_argument"),
+        ("/search", {"query": "a", "branch": "\ud800"}, 400, "bad_argument"),
         ("/search", {"query": "a", "session": "nothing"}, 404, "not_found"),
         ("/v1/embeddings", {"input": "a", "model": "another-space"}, 404, "not_found"),
         ("/v1/embeddings", {"input": "a", "dimensions": 3}, 400, "bad_argument"),
@@ -139,7 +140,7 @@ def test_a_search_gives_what_the_command_gives(served: tuple[Runtime, Address], 
 def test_a_refusal_says_what_is_wrong(
     asked: httpx2.Client, path: str, body: dict[str, Any], status: int, code: str
 ) -> None:
-    assert error(asked.post(path, json=body), status)["code"] == code
+    assert error(asked.post(path, content=json.dumps(body)), status)["code"] == code
 
 
 def test_a_body_that_is_too_large_is_refused_and_the_next_one_is_not(asked: httpx2.Client) -> None:
@@ -271,3 +272,30 @@ def test_who_is_not_answered_before_the_end_is_told_so_and_nothing_is_complained
         assert error(answer.result(), 503)["code"] == "ending"
         stuck.go_on.set()
     assert "Traceback" not in caplog.text and "Exception" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("module", "said", "answer"),
+    [
+        ("patience", "", ""),
+        ("patience", "POST /sea", ""),
+        (
+            "app",
+            "POST /search HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {}\r\ncontent-length: 9\r\n\r\n[",
+            "HTTP/1.1 408",
+        ),
+    ],
+)
+def test_who_asks_nothing_or_half_is_let_go_and_others_are_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, said: str, answer: str
+) -> None:
+    monkeypatch.setattr(f"agent_raw_rag.daemon.{module}.REQUEST_SECONDS", 0.2)
+    serving = Serving(Runtime.load(None, environment(tmp_path, HASHING)), unix=False)
+    address = serving.start()
+    with socket.create_connection(("127.0.0.1", address.port), timeout=30) as idle:
+        idle.sendall(said.format(address.token).encode())
+        assert answer in idle.recv(4096).decode()
+    monkeypatch.undo()
+    with client(address) as asked:
+        assert asked.get("/health").status_code == 200
+    serving.stop()

@@ -31,7 +31,8 @@ from agent_raw_rag.encode.tokens import tokenizer
 from agent_raw_rag.models import Tokenizer
 from agent_raw_rag.runtime import Runtime
 from agent_raw_rag.runtime.sharing import Sharing
-from tests.daemon.running import environment, eventually, health, home_of, serving
+from tests.daemon.running import environment, health, home_of, serving
+from tests.process.watching import wait_for
 
 pytestmark = [
     pytest.mark.process,
@@ -294,7 +295,7 @@ def test_a_socket_that_a_dead_process_left_is_replaced(tmp_path: Path) -> None:
     left = Path(home_of(made)) / SOCKET
     was = left.stat().st_ino
     with serving(made) as second:
-        eventually(lambda: health(home_of(made))["pid"] == second.pid)
+        wait_for(lambda: health(home_of(made))["pid"] == second.pid, "the second one")
         second.send_signal(signal.SIGTERM)
         assert second.wait(10) == 0
     assert was and not left.exists()

@@ -133,4 +133,5 @@ def test_an_own_model_that_cannot_be_unloaded_stays() -> None:
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda one: st.lists(one) | st.dictionaries(
     st.sampled_from(["pid", "version", "spaces", "rerankers"]), one)))  # fmt: skip
 def test_any_answer_to_health_is_read_or_is_none(answer: object) -> None:
-    read_health(answer)
+    found = read_health(answer)
+    assert found is None or (type(found.pid) is int and all(isinstance(one, str) for one in found.spaces))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import signal
 import socket
 import sys
 import time
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 OF_OTHERS = (
     "anyio._backends._asyncio", "asyncio", "asyncio.base_subprocess", "concurrent.futures.thread", "email.mime.text",
@@ -49,6 +50,7 @@ def enter() -> None:
             continue
     import fcntl
 
+    _keep_disk_usage()
     socket_family = socket.AF_UNIX  # asyncio needs a pair of some kind; there it is made of two ports
     sys.modules["msvcrt"] = _msvcrt(fcntl)
     for name in NO_MODULES:
@@ -64,6 +66,18 @@ def enter() -> None:
     os.environ.setdefault("USERPROFILE", os.environ.get("HOME", ""))
     os.environ.setdefault("PATHEXT", ".exe")
     sys.platform = "win32"
+
+
+def _keep_disk_usage() -> None:
+    """The one of this system asks ``os.statvfs``, that of Windows does not."""
+    asked = os.statvfs
+
+    def disk_usage(path: str) -> SimpleNamespace:
+        found = asked(path)
+        total, free = found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+        return SimpleNamespace(total=total, used=total - free, free=free)
+
+    shutil.disk_usage = disk_usage  # type: ignore[assignment]
 
 
 def _msvcrt(fcntl: ModuleType) -> ModuleType:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,39 @@ def test_a_socket_that_is_not_to_be_had_stops_no_reading(tmp_path: Path) -> None
         say_in_lines(home.path / LINES, "The heron codec drops the last frame.")
         home.finds_soon("The heron codec drops the last frame.")
         assert end(daemon) == 0
+
+
+def test_an_answer_that_never_comes_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    """A server elsewhere that takes a request and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
+        reranker = (
+            f'name = "http"\nurl = "http://127.0.0.1:{silent.getsockname()[1]}"\nmodel = "m"\ntimeout_seconds = 600'
+        )
+        home = Home.of(tmp_path, CONFIG.replace('[reranker]\nname = "none"', f"[reranker]\n{reranker}"))
+        with home.watching(*RARELY) as daemon, client(find(str(home.store))) as asked:
+            answer = pool.submit(asked.post, "/v1/rerank", json={"query": "a", "documents": ["b"]})
+            held, _ = silent.accept()
+            with held:
+                assert end(daemon) == 0
+            assert answer.result().json()["error"]["code"] == "ending"
+    assert home.beat().ended is not None
+
+
+@pytest.mark.parametrize("instead", ["nothing", "file", "folder"])
+def test_a_socket_that_was_removed_or_replaced_is_noticed_and_made_again(tmp_path: Path, instead: str) -> None:
+    home = Home.of(tmp_path)
+    socket = home.store / "daemon.sock"
+    with home.watching("--interval", "1") as daemon:
+        socket.unlink()
+        if instead == "file":
+            socket.write_text("not a socket", encoding="utf-8")
+        if instead == "folder":
+            (socket / "inside").mkdir(parents=True)
+            wait_for(lambda: "is in the way" in home.beat().serving, "the problem")
+        else:
+            wait_for(socket.is_socket, "the socket")
+            with client(find(str(home.store))) as asked:
+                assert asked.get("/health").json()["pid"] == daemon.pid
+        assert end(daemon) == 0
+    assert home.beat().ended is not None and "Traceback" not in home.log()
+    assert socket.exists() == (instead == "folder")

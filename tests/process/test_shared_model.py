@@ -16,8 +16,9 @@ from mcp.client.stdio import stdio_client
 
 from agent_raw_rag.encode.daemon_presence import MOST_AWAY_SECONDS
 from agent_raw_rag.runtime import Runtime
-from tests.daemon.running import EMBEDDED, children, eventually, health, home_of, maps, serving
+from tests.daemon.running import EMBEDDED, children, health, home_of, maps, serving
 from tests.process.processes import SERVER, environment_of
+from tests.process.watching import wait_for
 from tests.samples import sample_environment
 
 pytestmark = [
@@ -119,4 +120,4 @@ def test_a_one_shot_ingest_lets_the_daemon_make_the_vectors(tmp_path: Path) -> N
     with serving(made):
         report = Runtime.load(None, made).ingest()
         assert report.embedded and not report.backlog
-        eventually(lambda: health(home_of(made))["made"]["vectors"] == report.embedded)
+        wait_for(lambda: health(home_of(made))["made"]["vectors"] == report.embedded, "the count of vectors")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,20 @@ def test_it_is_the_users_alone_and_leaves_nothing_beside_it(tmp_path: Path) -> N
     write(str(tmp_path), Heartbeat(pid=1, version="0", started=0.0, beat=0.0))
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
     assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+
+
+def test_on_a_full_disk_it_is_written_over_the_last_one(tmp_path: Path) -> None:
+    script = """
+import errno, os, sys, tempfile
+from agent_raw_rag.runtime import heartbeat
+def full(*args, **options):
+    raise OSError(errno.ENOSPC, "No space left on device")
+beat = heartbeat.Heartbeat(pid=1, version="0", started=0.0, beat=0.0, config_problem="a long one")
+heartbeat.write(sys.argv[1], beat)
+tempfile.mkstemp = full
+beat.config_problem, beat.error = None, "full"
+heartbeat.write(sys.argv[1], beat)
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, timeout=60)
+    found = read(str(tmp_path))
+    assert found is not None and (found.error, found.config_problem) == ("full", None)

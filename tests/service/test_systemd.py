@@ -110,12 +110,14 @@ def test_an_installation_that_fails_leaves_what_was_there(service: Systemd, syst
     with pytest.raises(ServiceError, match=failing):
         service.install(JOB)
     assert not Path(service.file).exists()
+    assert ["--user", "disable", "--now", UNIT] in systemctl.calls(), "no link to what is not there is left"
     systemctl.answer()
     service.install(JOB)
     systemctl.answer((["--user", failing], {"code": 1, "err": "no\n"}))
     with pytest.raises(ServiceError, match=failing):
         service.install(Job("/other", ()))
     assert Path(service.file).read_text(encoding="utf-8") == service.render(JOB)
+    assert systemctl.calls()[-2:] == [["--user", "daemon-reload"], ["--user", "restart", UNIT]], "it runs again"
 
 
 def test_uninstalling_stops_it_and_takes_the_unit_away(service: Systemd, systemctl: Fake) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,15 @@ def test_what_a_dead_process_left_behind_holds_nothing(tmp_path: Path) -> None:
     assert not is_held(str(tmp_path), DAEMON)
     with lock(str(tmp_path), DAEMON, wait_seconds=0, purpose="a test"):
         pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="locks cannot be shared there")
+def test_whoever_only_asks_is_not_taken_for_its_holder(tmp_path: Path) -> None:
+    import fcntl
+
+    with (tmp_path / "daemon.lock").open("w", encoding="utf-8") as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        assert not is_held(str(tmp_path), DAEMON)
+        with pytest.raises(StoreBusyError), lock(str(tmp_path), DAEMON, wait_seconds=0, purpose="a test"):
+            pass
+    assert not is_held(str(tmp_path), DAEMON)

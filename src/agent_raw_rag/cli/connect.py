@@ -67,6 +67,8 @@ def connect(
 
     if scope not in tuple(Scope):
         raise UsageError(f"{scope!r} is no scope.", hint="Scopes: user, project.")
+    if status and (undo or dry_run or hooks or instructions):
+        raise UsageError("--status changes nothing, and goes with no option that would.", hint="Give it alone.")
     if agents and every:
         raise UsageError("Name agents or give --all, not both.")
     runtime = options.load(config)

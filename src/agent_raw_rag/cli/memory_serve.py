@@ -122,9 +122,9 @@ def _must_have_token(runtime: Runtime) -> None:
 def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> None:
     from agent_raw_rag.log import keep_in
 
-    keep_in(os.path.join(runtime.home, "log"), "serve.log")
     asked_to_end = threading.Event()
-    with _signals(asked_to_end), _serving(runtime, host, port, legacy) as serving:
+    log = keep_in(os.path.join(runtime.home, "log"), "serve.log")
+    with log, _signals(asked_to_end), _serving(runtime, host, port, legacy) as serving:
         serving.on_end = asked_to_end.set
         asked_to_end.wait()
 
@@ -132,7 +132,7 @@ def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> N
 def _watch(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...], config: str | None) -> None:
     from agent_raw_rag.daemon.run import watch as run
 
-    run(lambda: options.load(config), SCAN_SECONDS, beside=_serving(runtime, host, port, legacy))
+    run(lambda: options.load(config), SCAN_SECONDS, beside=lambda: _serving(runtime, host, port, legacy))
 
 
 @contextmanager

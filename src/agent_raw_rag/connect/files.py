@@ -30,7 +30,7 @@ class Content:
     data: bytes | None
     """None: there is none."""
     stamp: tuple[int, int, int] | None = None
-    """Device, size and change time, to see that nobody wrote in between."""
+    """Inode, size and time of change, to see that nobody wrote in between."""
 
     @property
     def text(self) -> str:

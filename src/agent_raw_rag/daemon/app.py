@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from agent_raw_rag.daemon.answers import Answers
 from agent_raw_rag.daemon.bodies import counts_request, embeddings_request, parsed, rerank_request, search_request
+from agent_raw_rag.daemon.patience import REQUEST_SECONDS
 from agent_raw_rag.encode.daemon_address import proof
 from agent_raw_rag.encode.daemon_link import MAX_REQUEST_BYTES
 from agent_raw_rag.encode.daemon_states import STATES_PATH
@@ -28,7 +29,7 @@ from agent_raw_rag.runtime import expected
 
 MODEL_THREADS = 4
 SEARCH_THREADS = 4
-"""Each kind has its own, so that a long batch never keeps a search waiting."""
+"""Each kind has its own, so that a long batch keeps no search waiting, and no long text the question how it is."""
 STATUSES: dict[type[RawRagError], int] = {
     UsageError: 400, NotFoundError: 404, TextRefusedError: 422, ModelError: 503, StoreError: 503,
     RawRagError: 500,
@@ -41,7 +42,7 @@ _log = logging.getLogger(NAME)
 
 def build(answers: Answers, token: str = "") -> Starlette:
     """The application that gives these answers. ``token``: every request must show it; "": the socket's permissions suffice."""
-    models, searches, light = (anyio.CapacityLimiter(n) for n in (MODEL_THREADS, SEARCH_THREADS, 1))
+    models, searches, counts, light = (anyio.CapacityLimiter(n) for n in (MODEL_THREADS, SEARCH_THREADS, 1, 1))
 
     def route(
         path: str, limiter: anyio.CapacityLimiter, answer: Callable[[bytes], dict[str, Any] | bytes], method: str
@@ -69,7 +70,7 @@ def build(answers: Answers, token: str = "") -> Starlette:
         routes=[
             *([Route("/proof", prove)] if token else []),
             route("/health", light, lambda _: answers.health(), "GET"),
-            route(COUNTS_PATH, light, lambda body: answers.token_counts(counts_request(parsed(body))), "POST"),
+            route(COUNTS_PATH, counts, lambda body: answers.token_counts(counts_request(parsed(body))), "POST"),
             route("/v1/embeddings", models, lambda body: answers.embeddings(embeddings_request(parsed(body))), "POST"),
             route(STATES_PATH, models, lambda body: answers.token_states(embeddings_request(parsed(body))), "POST"),
             route("/v1/rerank", models, lambda body: answers.rerank(rerank_request(parsed(body))), "POST"),
@@ -89,10 +90,14 @@ def _admit(request: Request, token: str) -> None:
 async def _content(request: Request) -> bytes:
     """The body, no larger than is allowed, whatever its head says. Raises HTTPException."""
     content = bytearray()
-    async for piece in request.stream():
-        content += piece
-        if len(content) > MAX_REQUEST_BYTES:
-            raise HTTPException(413, f"The body has more than {MAX_REQUEST_BYTES:,} bytes.")
+    try:
+        with anyio.fail_after(REQUEST_SECONDS):
+            async for piece in request.stream():
+                content += piece
+                if len(content) > MAX_REQUEST_BYTES:
+                    raise HTTPException(413, f"The body has more than {MAX_REQUEST_BYTES:,} bytes.")
+    except TimeoutError:
+        raise HTTPException(408, f"The body did not come within {REQUEST_SECONDS:.0f} s.") from None
     return bytes(content)
 
 
@@ -109,7 +114,7 @@ def _error(status: int, code: str, message: str, hint: str = "") -> Response:
     return _json(status, {"error": {"code": code, "message": message, "hint": hint}})
 
 
-_REFUSALS = {401: "wrong_token", 404: "no_such_path", 405: "wrong_method", 413: "too_large"}
+_REFUSALS = {401: "wrong_token", 404: "no_such_path", 405: "wrong_method", 408: "too_slow", 413: "too_large"}
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import secrets
 import socket
@@ -17,13 +18,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent_raw_rag.encode.daemon_address import ADDRESS_FILE, Address, find, fits, has_unix_sockets
+from agent_raw_rag.encode.daemon_address import ADDRESS_FILE, SOCKET, Address, find, fits, has_unix_sockets
 from agent_raw_rag.errors import StoreBusyError, StoreError
+from agent_raw_rag.log import NAME
+from agent_raw_rag.runtime.whole_file import write_whole
 from agent_raw_rag.store import lock as locks
 
 BACKLOG = 128
 LOCK_SECONDS = 0.5
 """Whoever asks whether the lock is held takes it for an instant."""
+_log = logging.getLogger(NAME)
 
 
 @contextmanager
@@ -42,10 +46,11 @@ def listening(
         StoreError: there is no place for a socket that is the user's alone.
     """
     with locks.lock(home, locks.SOCKET, wait_seconds=LOCK_SECONDS, purpose="serving"):
-        path = os.path.join(home, locks.SOCKET)
+        path = os.path.join(home, SOCKET)
         if not fits(path):
             path = _short_path(home, environment)
-        _clear(home, path)
+        if in_the_way := _clear(home, path):
+            raise StoreError(f"No socket can be made: {in_the_way}.", hint="Move that away.")
         use_unix = has_unix_sockets() if unix is None else unix
         bound, address = _bound_to_path(path) if use_unix else _bound_to_port()
         try:
@@ -54,7 +59,8 @@ def listening(
             yield bound, address
         finally:
             bound.close()
-            _clear(home, path)
+            if in_the_way := _clear(home, path):
+                _log.warning("the socket's place is not cleared: %s", in_the_way)
 
 
 def left_behind(home: str) -> list[str]:
@@ -76,17 +82,20 @@ def remove_left_behind(home: str) -> list[str]:
 
 def _left(home: str) -> list[str]:
     told = find(home)
-    places = [os.path.join(home, ADDRESS_FILE), os.path.join(home, locks.SOCKET), told.path if told else ""]
+    places = [os.path.join(home, ADDRESS_FILE), os.path.join(home, SOCKET), told.path if told else ""]
     return [path for path in dict.fromkeys(places) if path and os.path.lexists(path)]
 
 
-def _clear(home: str, path: str) -> None:
-    """Remove what the last holder of the lock left."""
-    for left in (os.path.join(home, ADDRESS_FILE), os.path.join(home, locks.SOCKET), path):
+def _clear(home: str, path: str) -> str:
+    """Remove what the last holder of the lock left. Returns what cannot be removed, and why; "": nothing is in the way."""
+    for left in (os.path.join(home, ADDRESS_FILE), os.path.join(home, SOCKET), path):
         try:
             os.remove(left)
         except FileNotFoundError:
             pass
+        except OSError as error:  # a folder of this name, or one that may not be written to any more
+            return f"{left} is in the way ({error.strerror or error})"
+    return ""
 
 
 def _bound_to_path(path: str) -> tuple[socket.socket, Address]:
@@ -109,12 +118,9 @@ def _bound_to_port() -> tuple[socket.socket, Address]:
 
 
 def _tell(home: str, address: Address) -> None:
-    """Write the file that says where, whole or not at all."""
+    """Write the file that says where."""
     said = {"socket": address.path} if address.path else {"port": address.port, "token": address.token}
-    handle, name = tempfile.mkstemp(prefix=f".{ADDRESS_FILE}.", dir=home)  # 0600
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        json.dump(said, stream)
-    os.replace(name, os.path.join(home, ADDRESS_FILE))
+    write_whole(os.path.join(home, ADDRESS_FILE), json.dumps(said))
 
 
 def _short_path(home: str, environment: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Collection
 from queue import Empty, SimpleQueue
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from agent_raw_rag.daemon.captures import Captures
 from agent_raw_rag.daemon.door import Door
+from agent_raw_rag.daemon.footing import Footing
 from agent_raw_rag.daemon.health import Health
 from agent_raw_rag.daemon.pressure import Pressure
 from agent_raw_rag.daemon.schedule import Due, Schedule
@@ -25,6 +27,7 @@ from agent_raw_rag.ingest.picture import Picture, changed_at
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
 from agent_raw_rag.runtime.sweeping import sweep_spaces
+from agent_raw_rag.store.lock import DAEMON as LOCK
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import IngestReport, Note
@@ -32,8 +35,11 @@ if TYPE_CHECKING:
 
 WRITER_WAIT_SECONDS = 1.0
 """For another process that writes. No longer, so that the end is not held up; it is tried again."""
-VECTORS_WAIT_SECONDS = 2.0
-"""For the slice that is being made when the daemon ends; it is made again next time."""
+LONGEST_SLEEP_SECONDS = 1.0 if sys.platform == "win32" else 3600.0
+"""On Windows a signal wakes nobody who waits for a queue: it is seen at the end of the wait."""
+END_SECONDS = 3.0
+"""For what is under way when the daemon ends: the requests that are being answered, and beside them the slice of vectors that is
+being made, which is made again next time."""
 
 _log = logging.getLogger(NAME)
 
@@ -48,7 +54,11 @@ class Daemon:
         self.health = Health(self.runtime.home)
         self._inbox: SimpleQueue[str | None] = SimpleQueue()
         """Paths that something happened to; None: only to wake up."""
-        self._stopping = self._reloading = self._arrived = False
+        self._stopping = self._reloading = self._arrived = self._has_begun = False
+        home, store = self.runtime.home, self.runtime.settings.store_path()
+        self._footing = Footing(os.path.join(home, f"{LOCK}.lock"), store)
+        self.lost: str | None = None
+        """Why this daemon ended by itself, and another one is to begin."""
         self._watch = Watch(self._inbox.put, self._on_arrival)
         self._pictures: dict[str, Picture] = {}
         self._schedule = Schedule(scan_seconds, time.monotonic())
@@ -68,22 +78,29 @@ class Daemon:
         self._reloading = True
         self._inbox.put(None)
 
-    def run(self) -> bool:
-        """Watch until ``stop``. Returns whether every thread ended; one that did not sits in a model's code."""
+    def run(self) -> None:
+        """Watch until ``stop``. A thread that has not ended then sits in a model's code."""
         try:
             self._door.keep_open(self.runtime)
             self._begin()
             self.vectors.start()
             while not self._stopping:
                 self._round()
+                self._stand()
         except Stopped:
             pass
         finally:
+            until = time.monotonic() + END_SECONDS
+            self.vectors.end()
             self._watch.stop()
             self._door.close()
-            ended = self.vectors.stop(VECTORS_WAIT_SECONDS)
+            self.vectors.join(max(0.0, until - time.monotonic()))
             self.health.end()
-        return ended
+
+    def _stand(self) -> None:
+        if (why := self._footing.lost()) is not None:
+            _log.warning("%s: beginning anew", why)
+            self.lost, self._stopping = why, True
 
     def _round(self) -> None:
         self._sleep()
@@ -104,7 +121,7 @@ class Daemon:
     def _sleep(self) -> None:
         left = min(self._schedule.next_at(), self.health.next_at(), self._sweep_at) - time.monotonic()
         try:
-            self._noticed(self._inbox.get(timeout=max(0.0, left)))
+            self._noticed(self._inbox.get(timeout=min(max(0.0, left), LONGEST_SLEEP_SECONDS)))
         except Empty:
             pass
 
@@ -137,6 +154,8 @@ class Daemon:
 
     def _tell(self) -> None:
         vectors = self.vectors
+        if self._has_begun and not any(one.waiting for one in self.health.beat.agents.values()):
+            self.health.say(caught_up=True)
         self._door.keep_open(self.runtime)
         self.health.say(
             serving=self._door.problem or "", backlog=vectors.backlog, vectors_wait=vectors.waits or vectors.problem
@@ -155,11 +174,12 @@ class Daemon:
         self._schedule = Schedule(self._scan_seconds, time.monotonic())
         self._pictures = {name: Picture(row, roots) for name, (row, roots) in agents.items()}
         self.health.beat.agents.clear()
+        self._has_begun = False
         self.health.say(caught_up=False)
         self._follow()
         for name in self._pictures:
             self._read(name, self._look(name), None)
-        self.health.say(caught_up=True)
+        self._has_begun = True
         self._tell()
 
     def _follow(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -13,8 +14,10 @@ import uvicorn
 from agent_raw_rag.daemon.answers import Answers
 from agent_raw_rag.daemon.app import build
 from agent_raw_rag.daemon.listening import listening
-from agent_raw_rag.encode.daemon_address import Address
+from agent_raw_rag.daemon.patience import Complaints, Patient
+from agent_raw_rag.encode.daemon_address import ADDRESS_FILE, Address
 from agent_raw_rag.log import NAME
+from agent_raw_rag.store.opened import Mark, mark
 
 if TYPE_CHECKING:
     import socket
@@ -38,6 +41,8 @@ class Serving:
         self._held = ExitStack()
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
+        self._place: tuple[str, Mark] | None = None
+        """What stands where others look for the socket, as it was made."""
 
     def start(self) -> Address:
         """Listen. When this returns, whoever connects is answered.
@@ -47,6 +52,8 @@ class Serving:
             StoreError: there is no place for the socket.
         """
         bound, address = self._held.enter_context(listening(self._home, self._environment, unix=self._unix))
+        place = address.path or os.path.join(self._home, ADDRESS_FILE)
+        self._place = place, mark(place)
         self._server = _Server(_config(build(self._answers, address.token)))
         self._thread = threading.Thread(target=self._run, args=(self._server, bound), name="serving", daemon=True)
         self._thread.start()
@@ -65,8 +72,9 @@ class Serving:
         self._held.close()
 
     def is_running(self) -> bool:
-        """Whether requests are answered."""
-        return self._thread is not None and self._thread.is_alive()
+        """Whether requests are answered, and who looks for the socket finds it: somebody may have removed or replaced it."""
+        found = self._place is not None and mark(self._place[0]) == self._place[1]
+        return found and self._thread is not None and self._thread.is_alive()
 
     def _run(self, server: _Server, bound: socket.socket) -> None:
         try:
@@ -82,6 +90,7 @@ class _Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Wait for the end."""
+        asyncio.get_running_loop().set_exception_handler(Complaints())
         ended = asyncio.Event()
         self._waiting = asyncio.get_running_loop(), ended
         if not self.should_exit:
@@ -97,7 +106,7 @@ class _Server(uvicorn.Server):
 
 def _config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
-        app, loop="asyncio", http="h11", ws="none", lifespan="off", log_config=None, log_level=logging.ERROR,  # type: ignore[arg-type]
+        app, loop="asyncio", http=Patient, ws="none", lifespan="off", log_config=None, log_level=logging.ERROR,  # type: ignore[arg-type]
         access_log=False, proxy_headers=False, server_header=False, date_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS, timeout_keep_alive=75,
     )  # fmt: skip

@@ -98,13 +98,15 @@ class Vectors:
         """There is new text."""
         self._inbox.put(True)
 
-    def stop(self, wait_seconds: float) -> bool:
-        """End after the slice that is being made; whether it did."""
+    def end(self) -> None:
+        """End after the slice that is being made."""
         self._stop.set()
         self._inbox.put(False)
+
+    def join(self, wait_seconds: float) -> None:
+        """Wait for that, if it ever began."""
         if self._thread.ident is not None:
             self._thread.join(wait_seconds)
-        return not self._thread.is_alive()
 
     def _run(self) -> None:
         _step_back()
@@ -123,6 +125,7 @@ class Vectors:
         self.waits = self._reason()
         if self.waits is not None:
             self._plan.waits(time.monotonic())
+            self._look_on()
             return
         self._plan.began()
         try:
@@ -135,10 +138,21 @@ class Vectors:
             self.problem = str(known or error)
             self._later(self._plan.failed)
         else:
+            self.waits = None
             if finished:
                 self._plan.done()
             else:
                 self._later(self._plan.failed)
+
+    def _look_on(self) -> None:
+        """What can be done without a model: vectors that are stored are searched, and it is known how many are missing."""
+        try:
+            spaces = self._runtime().spaces
+            spaces.feed()
+            self.backlog = spaces.backlog()
+        except Exception as error:
+            known = expected(error)
+            _log.warning("vectors: %s", known or error, exc_info=known is None)
 
     def _later(self, how: Callable[[float], None]) -> None:
         self._plan.added(time.monotonic())

@@ -70,9 +70,12 @@ class Watch:
         """Watch these places and no others. Returns those that are watched from now on."""
         for place in (self._watched.keys() - wanted) | (self._watched.keys() & self._ended):
             self._leave(place)
-        new = wanted - self._watched.keys()
+        new, before = wanted - self._watched.keys(), self.problem
         self.problem = None
-        return {place for place in sorted(new) if self._enter(place)}
+        entered = {place for place in sorted(new) if self._enter(place)}
+        if self.problem is not None and self.problem != before:  # each scan tries it again, and a log is not for that
+            _log.warning("%s", self.problem)
+        return entered
 
     def stop(self) -> None:
         """Watch nothing any more."""
@@ -100,7 +103,6 @@ class Watch:
             )
         except OSError as error:  # the system's limit of watches, or a folder that is gone again
             self.problem = f"{path} is not watched: {error.strerror or error}"
-            _log.warning("%s", self.problem)
             return False
         return True
 

@@ -45,6 +45,8 @@ class Link:
         self._when_lost = when_lost
         self._lock = Lock()
         self._opened: tuple[Address, httpx2.Client] | None = None
+        self._closing: finalize[[], Link] | None = None
+        """Closes the sockets of a link that nobody holds any more."""
         self._presence = Presence(self._look, clock)
         self._known: int | None = None
         self._is_cut = False
@@ -122,10 +124,10 @@ class Link:
     def _client(self, address: Address) -> httpx2.Client:
         with self._lock:
             if self._opened is None or self._opened[0] != address:
-                if self._opened is not None:
-                    self._opened[1].close()
+                if self._closing is not None:
+                    self._closing()  # a port changes with each daemon: the client of the one before is not kept
                 self._opened = (address, _opened(address))
-                finalize(self, self._opened[1].close)  # sockets of a link that nobody holds any more
+                self._closing = finalize(self, self._opened[1].close)
             return self._opened[1]
 
 

@@ -58,11 +58,15 @@ def embed_backlog(
     except ModelError as error:
         return Embedded(0, -1, str(error))
     work = _Work(connection, home, model, Vectors(connection, space.name), gate, rest)
+    with gate():  # what a killed run has made is not searched yet
+        feed_cache(connection, home, space.name, space.dim)
     reached = cached_up_to(connection, home, space.name, space.dim)
     missing = work.vectors.missing(reached)
-    problem = work.encode(reached, missing, on_progress) if missing else None
-    with gate():
-        feed_cache(connection, home, space.name, space.dim)
+    try:
+        problem = work.encode(reached, missing, on_progress) if missing else None
+    finally:  # whoever is told of progress may end it
+        with gate():
+            feed_cache(connection, home, space.name, space.dim)
     return Embedded(work.encoded, work.vectors.missing(reached) if missing else 0, problem, tuple(work.refused))
 
 

@@ -177,6 +177,8 @@ class Runtime(Parts):
         if embed:
             self.spaces.embed(report, on_note)
         else:
+            if only is None:
+                self.spaces.feed()
             report.backlog = self.spaces.backlog()
         if only is None:
             keep_up(self, report, on_note, embed=embed)
@@ -286,9 +288,8 @@ class Runtime(Parts):
         """The projects there are, with what is in them."""
         from agent_raw_rag.search.zone import shown
 
-        return [
-            ProjectItem(project, sessions, shown(last, self.zone)) for project, sessions, last in self.reader.projects()
-        ]
+        rows, zone = self.reader.projects(), self.zone
+        return [ProjectItem(project, sessions, shown(last, zone)) for project, sessions, last in rows]
 
     def project_names(self, limit: int | None = 30) -> list[str]:
         """The projects there are, the one last spoken in first; None: all."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from agent_raw_rag.runtime.whole_file import write_whole
 
 FILE = "daemon.json"
 
@@ -72,19 +73,27 @@ class DaemonState:
 
 
 def write(home: str, heartbeat: Heartbeat) -> None:
-    """Replace the file as a whole.
+    """Replace the file as a whole; where no other file can be made, as on a full disk, write over it.
 
     Raises:
         OSError: it cannot be written.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=home)
+    content = json.dumps(heartbeat.as_json())
     try:
-        with open(handle, "w", encoding="utf-8") as stream:
-            json.dump(heartbeat.as_json(), stream)
-        os.replace(name, os.path.join(home, FILE))
-    except BaseException:
-        os.remove(name)
-        raise
+        write_whole(os.path.join(home, FILE), content)
+    except OSError as error:
+        try:
+            _write_over(home, content.encode())
+        except OSError:
+            raise error from None
+
+
+def _write_over(home: str, content: bytes) -> None:
+    """Into the room that the file has already: that the disk is full is just what is to be said."""
+    with open(os.path.join(home, FILE), "r+b", buffering=0) as stream:
+        room = os.fstat(stream.fileno()).st_size
+        stream.write(content.ljust(room))
+        stream.truncate(len(content))
 
 
 def read(home: str) -> Heartbeat | None:

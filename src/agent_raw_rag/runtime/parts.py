@@ -13,7 +13,7 @@ from agent_raw_rag.errors import ConfigError, UsageError
 from agent_raw_rag.runtime.models import Models
 from agent_raw_rag.runtime.sharing import Sharing
 from agent_raw_rag.runtime.spaces import VectorSpaces
-from agent_raw_rag.store.homes import DEFAULT_SPACE, file_number
+from agent_raw_rag.store.homes import DEFAULT_SPACE
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -73,16 +73,12 @@ class Parts:
         Raises:
             StoreError: there is no store yet.
         """
-        from agent_raw_rag.store.connection import connect
-        from agent_raw_rag.store.reader import Reader
+        from agent_raw_rag.store.opened import Opened
 
-        path = self.settings.store_path()
-        kept: tuple[int, Reader] | None = getattr(self._local, "reader", None)
-        file = file_number(path)
-        if kept is None or kept[0] != file:  # none yet, or another file took its place: a backup was put back
-            kept = (file, Reader(connect(path, write=False)))
-            self._local.reader = kept
-        return kept[1]
+        opened: Opened | None = getattr(self._local, "opened", None)
+        if opened is None or not opened.is_current():  # somebody may have removed or replaced the file
+            self._local.opened = opened = Opened.at(self.settings.store_path())
+        return opened.reader
 
     @property
     def home(self) -> str:

@@ -98,6 +98,25 @@ class VectorSpaces:
             return 0
         return Vectors(self.reader().connection, active.name if active else "").count()[1]
 
+    def feed(self) -> None:
+        """Bring the cache of the space that is searched up to the vectors that are stored. No model is asked.
+        Nothing happens while another process makes vectors or writes: it will be done then."""
+        from agent_raw_rag.ingest.feed_vectors import feed_cache
+        from agent_raw_rag.store.lock import EMBEDDER, WRITER, lock
+
+        active = self.active()
+        if active is None:
+            return
+        try:
+            with (
+                lock(self.home, EMBEDDER, wait_seconds=0, purpose="vectors"),
+                lock(self.home, WRITER, wait_seconds=1.0, purpose="vectors"),
+                closing(self._connect()) as connection,
+            ):
+                feed_cache(connection, self.home, active.name, active.dim)
+        except StoreBusyError:
+            pass
+
     def embed(self, report: IngestReport, on_note: Callable[[Note], None]) -> None:
         """Make the vectors that are missing, unless another process does; the report says what came of it."""
         choice = self.models.encoder_choice(self.active())

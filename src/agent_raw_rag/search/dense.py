@@ -10,6 +10,7 @@ from agent_raw_rag.encode.base import Encoder, Vectors
 from agent_raw_rag.errors import ModelError
 from agent_raw_rag.search.ranking import Pairs, merged, share_of
 from agent_raw_rag.store.reader import Reader, Scope
+from agent_raw_rag.store.vectors import Vectors as StoredVectors
 from agent_raw_rag.vectors.cache import VectorCache
 from agent_raw_rag.vectors.scan import VectorFilter
 
@@ -65,7 +66,7 @@ class Dense:
                 return Near([], _NO_ENGLISH, encoder)
             cache = self._opened(encoder, reader)
             if not len(cache):
-                return Near([], "no vectors have been made yet", encoder)
+                return Near([], _none_in_cache(reader, encoder.space.name), encoder)
             vector = encoder.encode_query(query)
             hits = _nearest(cache, vector, limit, _filter(scope, reader))
             for part in also:
@@ -95,3 +96,10 @@ def _filter(scope: Scope, reader: Reader) -> VectorFilter | None:
     if sessions is None and scope.after is None and scope.before is None and not scope.roles:
         return None
     return VectorFilter(sessions, scope.after, scope.before, scope.role_mask)
+
+
+def _none_in_cache(reader: Reader, space: str) -> str:
+    """Why an empty cache is empty."""
+    if not StoredVectors(reader.connection, space).count()[0]:
+        return "no vectors have been made yet"
+    return "the vectors are stored, and their cache is missing: `raw-rag doctor --fix` makes it"

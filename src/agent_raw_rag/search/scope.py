@@ -33,7 +33,7 @@ def scope_of(
         projects=folders(project) if project else (),
         agents=agents,
         sessions=(reader.session(session).id,) if session else (),
-        branch=branch or None,
+        branch=_branch(branch) if branch else None,
         roles=(_role(role),) if role else (),
         after=start,
         before=end,
@@ -56,6 +56,14 @@ def folders(project: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*names, *(other for name in names for other in other_names(name)))))
     except ValueError:  # a NUL, or what cannot be encoded
         raise UsageError(f"{project!r} is no path.") from None
+
+
+def _branch(branch: str) -> str:
+    try:
+        branch.encode()
+    except UnicodeEncodeError:  # half of a pair of surrogates, which the store cannot hold
+        raise UsageError(f"{branch!r} is no branch.") from None
+    return branch
 
 
 def _role(role: str) -> Role:

@@ -19,6 +19,7 @@ from agent_raw_rag.search.fence import one_line
 from agent_raw_rag.server import wire
 from agent_raw_rag.server.budget import keep_within
 from agent_raw_rag.server.catch_up import CatchUp
+from agent_raw_rag.server.ingesting import read_now
 from agent_raw_rag.server.making import answer
 from agent_raw_rag.server.progress import Ticker
 from agent_raw_rag.server.project import Surroundings
@@ -121,7 +122,7 @@ class Tools:
         self, context: Context, agent: Agent = None
     ) -> Annotated[CallToolResult, wire.Ingested]:  # fmt: skip
         """Read what is new in the agents' logs now. Seldom needed: the server does so when it starts."""
-        report = self.runtime().ingest([agent] if agent else None, on_note=Ticker(context))
+        report = read_now(self.runtime(), [agent] if agent else None, Ticker(context))
         return answer(ingest_text(report), report.as_json())
 
     def raw_rag_status(self, agent: Agent = None) -> Annotated[CallToolResult, wire.Status]:

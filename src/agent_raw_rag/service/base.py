@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from agent_raw_rag.errors import ServiceError
+from agent_raw_rag.runtime.whole_file import write_whole
 from agent_raw_rag.service.job import Job
 
 ANSWER_SECONDS = 60.0
@@ -80,18 +81,13 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def write(path: str, text: str) -> None:
-    """Replace a file as a whole, for its owner only.
+    """Replace a description, in a folder that may be missing yet.
 
     Raises:
         OSError: it cannot be written.
     """
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    new = f"{path}.new"
-    with open(
-        os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="surrogateescape"
-    ) as stream:
-        stream.write(text)
-    os.replace(new, path)
+    write_whole(path, text)
 
 
 def read(path: str) -> str | None:

@@ -70,8 +70,7 @@ class Systemd:
             self._must("enable", UNIT)
             self._must("restart", UNIT)
         except (OSError, ServiceError) as error:
-            put_back(self.file, before)
-            self._systemctl("daemon-reload")
+            self._take_back(before)
             raise ServiceError(f"The service was not installed: {error}") from error
         return ["It ends when you log out, unless you run `loginctl enable-linger` once."]
 
@@ -99,6 +98,15 @@ class Systemd:
         pid = int(facts.get("MainPID", "0") or 0)
         ended = f"{facts.get('SubState', '')}, last exit status {facts.get('ExecMainStatus', '?')}".lstrip(", ")
         return ServiceState("running" if running else "stopped", self.file, pid or None, "" if running else ended)
+
+    def _take_back(self, before: str | None) -> None:
+        """As it was before an installation: what stood there runs again, and nothing is enabled that is not there."""
+        if before is None:
+            self._systemctl("disable", "--now", UNIT)
+        put_back(self.file, before)
+        self._systemctl("daemon-reload")
+        if before is not None:
+            self._systemctl("restart", UNIT)
 
     def _ask_for_bus(self) -> None:
         try:

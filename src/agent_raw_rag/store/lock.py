@@ -74,13 +74,14 @@ def served(home: str) -> list[str]:
 
 
 def is_held(home: str, which: str) -> bool:
-    """Whether some process holds a lock right now. The question takes it for an instant: whoever wants it must wait a little."""
+    """Whether some process holds a lock right now. The question takes it for an instant, shared with all who ask: whoever wants
+    it must wait a little, and nobody who asks is taken for its holder (but on Windows, whose locks cannot be shared)."""
     try:
         handle = os.open(os.path.join(home, f"{which}.lock"), os.O_RDWR)
     except FileNotFoundError:
         return False
     try:
-        return not _try_lock(handle)
+        return not _try_lock(handle, shared=True)
     finally:
         _release(handle)
 
@@ -111,7 +112,7 @@ if sys.platform == "win32":
     _PLACE = 1 << 30
     """The byte that is locked: far behind the text, which others could not read otherwise."""
 
-    def _try_lock(handle: int) -> bool:
+    def _try_lock(handle: int, *, shared: bool = False) -> bool:
         os.lseek(handle, _PLACE, os.SEEK_SET)
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
@@ -130,9 +131,9 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try_lock(handle: int) -> bool:
+    def _try_lock(handle: int, *, shared: bool = False) -> bool:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True

@@ -40,13 +40,14 @@ def times(subject: Subject) -> Iterator[Finding]:
     limit = int((subject.now + SLACK_SECONDS) * 1000)
     turns, last, read = subject.runtime.upkeep.ahead_of(limit)
     if turns and last is not None:
-        text = f"{turns} turns lie in the future, the last at {_moment(last / 1000)}"
+        text = f"{turns} turns lie in the future, the last at {moment(last / 1000)}"
         yield Finding("warn", "clock", text, REMEDY)
     if read is not None and read > limit:
-        yield Finding("warn", "clock", f"the store was written to at {_moment(read / 1000)}, in the future", REMEDY)
+        yield Finding("warn", "clock", f"the store was written to at {moment(read / 1000)}, in the future", REMEDY)
     if not turns and (read is None or read <= limit):
         yield Finding("ok", "clock", "nothing stored lies in the future")
 
 
-def _moment(seconds: float) -> str:
+def moment(seconds: float) -> str:
+    """A local time, to the minute. ``seconds`` since 1970."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

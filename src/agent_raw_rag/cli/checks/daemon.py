@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
+from agent_raw_rag.cli.checks.clock import moment
 from agent_raw_rag.cli.checks.finding import Finding, Subject, pasted
-from agent_raw_rag.cli.checks.sources import moment
 from agent_raw_rag.errors import ServiceError
 from agent_raw_rag.runtime import heartbeat
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from agent_raw_rag.cli.checks.finding import Finding, Subject, pasted
 
 _OURS = re.compile(
-    r"lexical|vectors|log|hook\.log|connect\.json|daemon\.(?:json|sock|address)|\w+\.lock|config\.toml|raw_rag\.db.*"
+    r"lexical|vectors|log|hook\.log|connect\.json|daemon\.(?:sock|(?:json|address)(?:\.new)?)|\w+\.lock|config\.toml|raw_rag\.db.*"
 )
 """What this program puts into its home folder. Nothing else is looked at, or touched."""
 _SHARED = {"config.toml"}
 """Others may read it: it holds no history, and no secret but the name of a variable."""
+HOME_FOLDER = ".agent-raw-rag"
 FEW = 3
 
 
@@ -59,9 +60,9 @@ def permissions(subject: Subject) -> Iterator[Finding]:
 
 
 def own_paths(home: str, store: str) -> Iterator[str]:
-    """Everything in a home folder that is this program's and this user's; the folder itself, if nothing else is in it."""
+    """Everything in a home folder that is this program's and this user's; the folder too, if it is the default or all ours."""
     names = [name for name in os.listdir(home) if _OURS.fullmatch(name) or name.startswith(os.path.basename(store))]
-    if len(names) == len(os.listdir(home)):
+    if os.path.basename(home) == HOME_FOLDER or len(names) == len(os.listdir(home)):
         yield home
     for name in names:
         path = os.path.join(home, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -65,7 +64,7 @@ def _found(
             "ok", name, f"{title} {'has no log here yet' if here else 'is not here'} (looked in {looked_in})"
         )
     gone = f", {stored.gone_sources} of them gone and kept in the store" if stored.gone_sources else ""
-    newest = f"; last change on disk {moment(on_disk.newest)}" if on_disk.newest else ""
+    newest = f"; last change on disk {clock.moment(on_disk.newest)}" if on_disk.newest else ""
     sessions, sources = render.count(stored.sessions, "session"), render.count(stored.sources, "source")
     return Finding("ok", name, f"{title}: {sessions} from {sources}{gone}{newest}")
 
@@ -77,7 +76,7 @@ def _lag(subject: Subject, adapter: Adapter, on_disk: Waiting) -> Iterator[Findi
         text = f"{render.count(len(late), 'log')} changed, and nobody has read that: {_few([log.path for log in late])}"
         since = min(log.changed for log in late)
         remedy = f"{subject.command('raw-rag-ingest', '--agent', adapter.agent)} reads what is new."
-        yield Finding("warn", adapter.agent, f"{text}; the longest since {moment(since)}", remedy)
+        yield Finding("warn", adapter.agent, f"{text}; the longest since {clock.moment(since)}", remedy)
     elif waiting:
         yield Finding("ok", adapter.agent, f"{render.count(len(waiting), 'log')} changed just now; to be read next")
 
@@ -105,15 +104,10 @@ def _passed_over(subject: Subject, name: str, stored: AgentStatus) -> Iterator[F
 
 def _future(subject: Subject, adapter: Adapter, on_disk: Waiting) -> Iterator[Finding]:
     if on_disk.newest is not None and on_disk.newest > subject.now + clock.SLACK_SECONDS:
-        text = f"a log of {adapter.title} was changed at {moment(on_disk.newest)}, in the future"
+        text = f"a log of {adapter.title} was changed at {clock.moment(on_disk.newest)}, in the future"
         yield Finding("warn", "clock", text, clock.REMEDY)
 
 
 def _few(paths: list[str]) -> str:
     more = f" and {len(paths) - FEW} more" if len(paths) > FEW else ""
     return ", ".join(paths[:FEW]) + more
-
-
-def moment(seconds: float) -> str:
-    """An instant for people, to the minute."""
-    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
