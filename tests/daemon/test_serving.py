@@ -237,7 +237,8 @@ def test_a_home_whose_path_is_too_long_has_its_socket_elsewhere(
 def test_a_runtime_folder_that_others_may_enter_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path.parent.parent))
     made = environment(tmp_path / ("long" * 30), HASHING)
-    (tmp_path / "run").mkdir(mode=0o755)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run").chmod(0o755)
     made["XDG_RUNTIME_DIR"] = str(tmp_path / "run")
     serving = Serving(Runtime.load(None, made))
     assert Path(serving.start().path).parent != tmp_path / "run"
