@@ -1,7 +1,8 @@
 """raw-rag doctor: each thing that can be wrong is found, with a remedy that works, and what is safe is mended."""
 
-from __future__ import gc
+from __future__ import annotations
 
+import gc
 import json
 import os
 import shlex
