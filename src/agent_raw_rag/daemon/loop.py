@@ -24,7 +24,7 @@ from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.ingest.picture import Picture, changed_at
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
-from agent_raw_rag.runtime.sweeping import sweep_spaces
+from agent_raw_rag.runtime.sweeping import sweep_spaces, warn_of_rules
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import IngestReport, Note
@@ -156,6 +156,7 @@ class Daemon:
         self._pictures = {name: Picture(row, roots) for name, (row, roots) in agents.items()}
         self.health.beat.agents.clear()
         self.health.say(caught_up=False)
+        warn_of_rules(self.runtime)
         self._follow()
         for name in self._pictures:
             self._read(name, self._look(name), None)
