@@ -55,6 +55,16 @@ def bad(environment: Environment) -> set[str]:
     return {one["check"] for one in listed(environment) if one["level"] != "ok"} - {"connected", "model"}
 
 
+def test_trigger_rules_that_are_broken_are_found_with_file_and_line(bare: Environment) -> None:
+    own = home(bare) / "triggers.toml"
+    own.write_text("\nnonsense = 1\n", encoding="utf-8")
+    (found,) = findings(bare, 1)[("triggers", "error")]
+    assert f"{own}, line 2: unknown key 'nonsense'" in found["text"]
+    assert "raw-rag triggers list" in found["remedy"]
+    own.write_text("off = []\n", encoding="utf-8")
+    assert "triggers" not in bad(bare)
+
+
 def home(environment: Environment) -> Path:
     return Path(environment["RAW_RAG_HOME"])
 

@@ -70,11 +70,14 @@ def test_options_that_mean_nothing_together_are_refused(bare: Environment, words
     assert run(bare, "serve", *words).exit_code == 2
 
 
-def test_a_token_is_made_for_a_space_that_is_still_to_come_and_that_is_said(bare: Environment) -> None:
-    result = run(bare, "token", "create", "--label", "laptop", "--space", "proj", "--scope", "read,write")
-    assert result.stdout.strip().startswith("rrt_")
-    assert "raw-rag space create proj" in result.stderr
-    assert "raw-rag space create" not in run(bare, "token", "create", "--label", "all", "--space", "*").stderr
+def test_a_token_for_a_space_that_is_not_there_is_refused(bare: Environment) -> None:
+    words = ("token", "create", "--label", "laptop", "--space", "proj", "--scope", "read,write")
+    refused = run(bare, *words)
+    assert refused.exit_code == 1 and "`raw-rag space create proj`" in refused.stderr
+    assert given(bare, "token", "list") == []
+    assert run(bare, "space", "create", "proj").exit_code == 0
+    assert run(bare, *words).stdout.strip().startswith("rrt_")
+    assert run(bare, "token", "create", "--label", "all", "--space", "*").exit_code == 0
 
 
 def test_lists_are_for_people_and_for_programs(bare: Environment) -> None:

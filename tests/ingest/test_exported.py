@@ -55,6 +55,25 @@ def test_words_are_kept_secrets_masked_calls_one_line_and_files_named(store: Ing
     assert answer == "Cool at most 80 degrees an hour: SENTINEL-QUARTZ."
 
 
+def test_a_paste_is_kept_whatever_its_name_and_files_that_are_left_out_are_counted(
+    store: Ingest, tmp_path: Path
+) -> None:
+    attached = [
+        {"file_name": "paste.txt", "extracted_content": "the pasted words"},
+        {"file_name": "Pasted text (1).txt", "extracted_content": "more pasted words"},
+        {"file_name": "", "extracted_content": "nameless words"},
+        {"file_name": "pastelcolours.txt", "extracted_content": "SENTINEL-ATTACHED"},
+        {"file_name": "empty.txt", "extracted_content": ""},
+    ]
+    one = chat("a", ("human", "look"))
+    one["chat_messages"][0]["attachments"] = attached
+    found = chats(store, written(tmp_path / "x", [one]))
+    (said,) = texts(store)
+    assert "paste.txt:\nthe pasted words" in said and "more pasted words" in said and "nameless words" in said
+    assert "[file pastelcolours.txt]" in said and "SENTINEL-ATTACHED" not in said
+    assert found.files_left_out == 1
+
+
 def test_times_and_titles_are_the_exports(store: Ingest) -> None:
     chats(store, CHATGPT)
     row = store.connection.execute(
@@ -114,13 +133,14 @@ def test_a_file_that_was_cut_gives_what_stands_before_the_cut(store: Ingest, tmp
 
 
 def test_a_file_that_is_no_export_is_refused(store: Ingest, tmp_path: Path) -> None:
-    for content in ([{"a": 1}], [], "words"):
+    for content, words in (([{"a": 1}], "no conversation of a service"), ([], "no conversations"), ("words", "known")):
         path = written(tmp_path / "x", content)
-        if content == []:
-            assert chats(store, path).sessions == 0
-            continue
-        with pytest.raises(SourceError):
+        with pytest.raises(SourceError, match=words):
             chats(store, path)
+    (tmp_path / "plain.txt").write_text("Dear diary,\ntoday\n", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"not JSON\. Import takes") as plain:
+        chats(store, tmp_path / "plain.txt")
+    assert "Expecting" not in str(plain.value) and "entry" not in str(plain.value)
     (tmp_path / "folder").mkdir()
     with pytest.raises(SourceError, match="no conversations"):
         chats(store, tmp_path / "folder")

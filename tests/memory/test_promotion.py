@@ -148,6 +148,9 @@ def test_what_contradicts_a_note_is_in_conflict_and_replaces_it_only_when_promot
     event = spoken.say("You should never deploy on Friday")
     proposed = promotion.propose(Propose("never deploy on Friday", "never deploy on Friday", (event,)), AGENT)
     assert (proposed.candidate.status, proposed.candidate.note) == ("conflict", saved.node_id)
+    with pytest.raises(ConflictError, match=f"contradicts the note {saved.node_id}.*again to replace"):
+        promotion.promote([proposed.candidate.id], AGENT)
+    assert note_of(spoken, saved.node_id).status == "active"
     (made,) = promotion.promote([proposed.candidate.id], AGENT).promoted
     assert made.superseded == saved.node_id
     assert note_of(spoken, made.node_id).supersedes == saved.node_id

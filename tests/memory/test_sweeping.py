@@ -10,7 +10,7 @@ import pytest
 
 from agent_raw_rag.models import Capture, Role
 from agent_raw_rag.runtime import Runtime
-from agent_raw_rag.runtime.sweeping import AGAIN_SECONDS, sweep_spaces
+from agent_raw_rag.runtime.sweeping import AGAIN_SECONDS, sweep_spaces, warn_of_rules
 from agent_raw_rag.server.catch_up import CatchUp
 from tests.memory.spoken import OWNER, Spoken
 
@@ -53,6 +53,16 @@ def test_what_cannot_be_swept_is_told_and_tried_again(runtime: Runtime, caplog: 
     assert "line 1: unknown key 'nonsense'" in caplog.text
     own.unlink()
     assert sweep_spaces(runtime) == 21_600
+
+
+def test_rules_that_cannot_be_used_are_told_before_a_sweep_is_due(
+    runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    sweep_spaces(runtime)
+    (Path(runtime.home) / "triggers.toml").write_text("nonsense = 1\n", encoding="utf-8")
+    with caplog.at_level(logging.WARNING, "agent_raw_rag"):
+        warn_of_rules(runtime)
+    assert "triggers.toml, line 1: unknown key 'nonsense'" in caplog.text
 
 
 def test_a_server_sweeps_once_it_has_caught_up(runtime: Runtime) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+<<<<<<< HEAD
 import re
 import sqlite3
+=======
+import signal
+>>>>>>> m-fix
 import stat
 from collections.abc import Iterator
 from contextlib import closing
@@ -364,6 +368,17 @@ def test_it_ends_in_good_order_and_its_port_is_free_again(tmp_path: Path) -> Non
         assert served.end() == 0
     with serving(home, port=port) as again:
         assert again.ask(secret=secret, space="proj").status_code == 200
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signal here")
+def test_a_hang_up_does_not_end_it_and_is_told_in_the_log(tmp_path: Path) -> None:
+    home = home_in(tmp_path)
+    secret = home.token("laptop")
+    with serving(home) as served:
+        served.process.send_signal(signal.SIGHUP)
+        eventually(lambda: "a restart takes the new one" in (home.store / "log" / "serve.log").read_text("utf-8"))
+        assert served.ask(secret=secret, space="proj").status_code == 200
+        assert served.end() == 0
 
 
 def everything_in(folder: Path) -> list[Path]:

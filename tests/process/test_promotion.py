@@ -222,6 +222,9 @@ def test_a_swept_sentence_that_contradicts_a_note_is_not_promoted(tmp_path: Path
     (candidate,) = command(environment, "candidates", "list")["candidates"]
     refusal = command(environment, "promote", "c" + "0" * 20, expect=1)
     assert "not_found" in str(refusal)
+    refusal = command(environment, "promote", candidate["id"], expect=1)
+    assert f"contradicts the note {candidate['note']}" in str(refusal)
+    assert f"`raw-rag reject {candidate['id']}" in str(refusal)
     (promoted,) = command(environment, "promote", candidate["id"])["promoted"]
     assert promoted["superseded"] == candidate["note"]
 

@@ -1,12 +1,13 @@
 """A conversation of a claude.ai export -> its tree of messages. Pure.
 
 ``conversations.json`` is an array of conversations; each has ``chat_messages`` with ``sender`` human or assistant, blocks in
-``content``, and in newer exports the message that each one answers. A paste is an attachment without a name: its text is what the
-human said. An attachment with a name is named, not read.
+``content``, and in newer exports the message that each one answers. A paste is an attachment without a name, or with the
+name that the service gives one: its text is what the human said. Any other attachment is named, not read, and counted.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,6 +19,10 @@ Entry = Mapping[str, Any]
 _SENDERS = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}
 _SILENT = frozenset({"token_budget", "redacted_thinking", "flag"})
 """Blocks that hold no words."""
+
+
+_PASTED = re.compile(r"past(?:e|ed)(?:[ _-]?(?:text|content))?[ _.()\d-]*(?:txt|md)?", re.IGNORECASE)
+"""What the service calls a text that was pasted: ``paste.txt``, ``paste-2.txt``, ``Pasted text (1).txt``."""
 
 
 def is_claude_ai(entry: Entry) -> bool:
@@ -46,6 +51,7 @@ def read_claude_ai(entry: Entry) -> Conversation:
     return Conversation(
         session, string(entry.get("name")), millis(entry.get("created_at")), millis(entry.get("updated_at")),
         tuple(nodes), string(entry.get("current_leaf_message_uuid")), tuple(unknown), tuple(skipped),
+        sum(_left_out(one) for one in sequence(entry["chat_messages"]) if isinstance(one, dict)),
     )  # fmt: skip
 
 
@@ -102,14 +108,24 @@ def _result(block: Entry, called: set[str]) -> ToolResult:
     return ToolResult(known, Outcome.FAILED, "\n".join(text for text in texts if text))
 
 
+def _left_out(one: Entry) -> int:
+    """How many attached files have contents that are not taken."""
+    files = map(mapping, sequence(one.get("attachments")))
+    told = [string(file.get("file_name")) for file in files if (string(file.get("extracted_content")) or "").strip()]
+    return sum(1 for name in told if name and not _PASTED.fullmatch(name))
+
+
 def _attached(one: Entry) -> Iterator[Part]:
     named: set[str] = set()
     for attachment in map(mapping, sequence(one.get("attachments"))):
         name, text = string(attachment.get("file_name")), string(attachment.get("extracted_content"))
-        if name:
+        has_text = bool(text and text.strip())
+        if name and has_text and _PASTED.fullmatch(name):
+            yield Text(f"{name}:\n{text}")
+        elif name:
             named.add(name)
             yield Image(f"file {name}")
-        elif text and text.strip():
+        elif text and has_text:
             yield Text(text)
     for file in (*sequence(one.get("files")), *sequence(one.get("files_v2"))):
         name = string(mapping(file).get("file_name"))

@@ -35,6 +35,8 @@ class Conversation:
     """Kinds of content never seen before, one entry each time."""
     skipped: tuple[str, ...] = ()
     """Why an entry inside it was passed over, one each."""
+    left_out: int = 0
+    """Attached files whose contents were left out; their names are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,15 @@ def sessions(
         typer.Option("--limit", "-n", min=1, metavar="N", help="Sessions at most; default: all.",
                      rich_help_panel=options.OUTPUT),
     ] = None,
-    json: options.Json = False, config: options.Config = None,
+    space: options.Space = None, json: options.Json = False,
+    config: options.Config = None,
 ) -> None:  # fmt: skip
     """Sessions, the one last spoken in first.
 
     Of all projects, unless --project says otherwise.
     """
     ask = options.ask(project, agent, after=after, before=before, branch=branch)
-    items = options.load(config).sessions(ask, -1 if limit is None else limit)
+    items = options.room(config, space).sessions(ask, -1 if limit is None else limit)
     if json:
         render.as_json([asdict(item) for item in items])
         return
@@ -49,9 +50,9 @@ def _show(item: SessionItem) -> None:
     render.line(f"  {item.session}{f'  {item.title}' if item.title else ''}", "dim")
 
 
-def projects(json: options.Json = False, config: options.Config = None) -> None:
+def projects(space: options.Space = None, json: options.Json = False, config: options.Config = None) -> None:
     """Projects that have history, the one last spoken in first."""
-    items = options.load(config).projects()
+    items = options.room(config, space).projects()
     if json:
         render.as_json([asdict(item) for item in items])
         return

@@ -13,8 +13,12 @@ from agent_raw_rag.errors import StoreError
 if TYPE_CHECKING:
     from agent_raw_rag.memory.results import CandidateItem, Swept
 
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", show_default=False, help="Candidates: c and 20 digits.")]
-Id = Annotated[str, typer.Argument(metavar="ID", show_default=False, help="The candidate: c and 20 digits.")]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="ID...", show_default=False, help="Candidates: c and 20 hexadecimal digits.")
+]
+Id = Annotated[
+    str, typer.Argument(metavar="ID", show_default=False, help="The candidate: c and 20 hexadecimal digits.")
+]
 Why = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="Why, in a few words.")]
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why it is not worth a note.", show_default=False)

@@ -166,6 +166,7 @@ def _show_import(result: dict[str, Any]) -> None:
 _NOTED = {
     "forgotten": "turns were forgotten here, and stay so.",
     "kept": "turns that were forgotten there are kept here.",
+    "files_left_out": "attached files are kept by their name only; what stands in them was left out.",
     "masked": "texts held a secret, which was masked.",
     "updated": "notes and candidates were decided as in the file.",
     "journal_left_out": "rows of another journal were left out: this space has one of its own.",

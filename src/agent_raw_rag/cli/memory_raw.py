@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from agent_raw_rag.cli import options, render
+from agent_raw_rag.cli.wording import as_commands
 from agent_raw_rag.errors import BadArgumentError
 
 ROLES = ("user", "assistant", "tool", "event")
@@ -48,7 +49,7 @@ def capture(
     elif captured.duplicate:
         render.line(f"Recorded before: {captured.event_id}.")
     else:
-        render.line(f"Recorded as {captured.event_id}." if captured.recorded else captured.note)
+        render.line(f"Recorded as {captured.event_id}." if captured.recorded else as_commands(captured.note))
     memory.feeding.wait()
 
 

@@ -6,10 +6,10 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,13 +120,22 @@ def _must_have_token(runtime: Runtime) -> None:
 
 
 def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> None:
-    from agent_raw_rag.log import keep_in
+    from agent_raw_rag.log import NAME, keep_in
 
+<<<<<<< HEAD
     asked_to_end = threading.Event()
     log = keep_in(os.path.join(runtime.home, "log"), "serve.log")
     with log, _signals(asked_to_end), _serving(runtime, host, port, legacy) as serving:
         serving.on_end = asked_to_end.set
         asked_to_end.wait()
+=======
+    keep_in(os.path.join(runtime.home, "log"), "serve.log")
+    ending: SimpleQueue[bool] = SimpleQueue()
+    with _signals(ending), _serving(runtime, host, port, legacy) as serving:
+        serving.on_end = lambda: ending.put(True)
+        while not ending.get():
+            logging.getLogger(NAME).info("SIGHUP: the configuration stays as it is; a restart takes the new one")
+>>>>>>> m-fix
 
 
 def _watch(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...], config: str | None) -> None:
@@ -157,12 +166,20 @@ def _serving(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) ->
 
 
 @contextmanager
-def _signals(ended: threading.Event) -> Iterator[None]:
-    def stop(number: int, frame: FrameType | None) -> None:
-        ended.set()
+def _signals(ending: SimpleQueue[bool]) -> Iterator[None]:
+    """Put whether to end, for each signal: SIGHUP means the end only where it says that the terminal was closed."""
+    in_terminal = os.isatty(0)
 
-    wanted = [signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    before = {number: signal.signal(number, stop) for number in wanted}
+    def stop(number: int, frame: FrameType | None) -> None:
+        ending.put(True)
+
+    def hang_up(number: int, frame: FrameType | None) -> None:
+        ending.put(in_terminal and not os.isatty(0))
+
+    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop}
+    if hasattr(signal, "SIGHUP"):  # Windows has none
+        wanted[signal.SIGHUP] = hang_up
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     try:
         yield
     finally:

@@ -12,6 +12,7 @@ from agent_raw_rag.models import Actor
 
 if TYPE_CHECKING:
     from agent_raw_rag.memory.tokens import NewToken, TokenItem
+    from agent_raw_rag.runtime import Runtime
 
 OWNER = Actor("owner", "cli")
 app = typer.Typer(
@@ -47,15 +48,23 @@ def create(
     from agent_raw_rag.store.homes import DEFAULT_SPACE
 
     runtime = options.load(config)
+    _must_be_there(runtime, space or [])
     made = runtime.tokens.create(
         label, spaces=space or [DEFAULT_SPACE], scopes=scope or ["read"],
         expires_in=lifetime(expires) if expires is not None else None, actor=OWNER, now=_now(),
     )  # fmt: skip
     _show_secret(made, json=json)
-    known = {item.space for item in runtime.spaces_registry.items()}
-    for slug in made.token.spaces:
-        if slug not in known and slug != "*":
-            render.aside(f"There is no space {slug} yet: `raw-rag space create {slug}` makes it.")
+
+
+def _must_be_there(runtime: Runtime, slugs: list[str]) -> None:
+    """Raises NotFoundError: a space is not there. BadArgumentError: none can have this name."""
+    from agent_raw_rag.memory.spaces import no_space
+    from agent_raw_rag.store.homes import checked_slug
+
+    known = {"*", *(item.space for item in runtime.spaces_registry.items())}
+    for slug in slugs:
+        if slug not in known:
+            raise no_space(checked_slug(slug))
 
 
 @app.command("list")

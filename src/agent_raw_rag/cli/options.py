@@ -10,6 +10,7 @@ import typer
 import typer.core
 
 from agent_raw_rag.cli import render
+from agent_raw_rag.cli.wording import as_commands
 from agent_raw_rag.models import DOORS, Actor, Ask
 from agent_raw_rag.runtime import Runtime, expected
 
@@ -142,6 +143,7 @@ def _guarded(invoke: Callable[[Any], Any], context: Any) -> Any:
         known = expected(error)
         if known is None:
             raise
+        known.message, known.hint = as_commands(known.message), as_commands(known.hint)
         render.complain(known, as_json=bool(context.meta.get(_JSON)))
         raise typer.Exit(known.exit_status) from None
 

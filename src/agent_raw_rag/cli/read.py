@@ -27,13 +27,14 @@ def recent(
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", help="Turns at most.", rich_help_panel=options.OUTPUT)
     ] = 30,
-    max_tokens: options.MaxTokens = None, json: options.Json = False, config: options.Config = None,
+    max_tokens: options.MaxTokens = None, space: options.Space = None, json: options.Json = False,
+    config: options.Config = None,
 ) -> None:  # fmt: skip
     """The last turns of a project, oldest first.
 
     Across all agents. Without --project: of the current folder's project if it has any history, else of all projects.
     """
-    runtime = options.load(config)
+    runtime = options.room(config, space)
     where = options.here_or_all(runtime, project, agent)
     result = runtime.recent(options.ask(where, agent), limit=limit, max_tokens=max_tokens)
     if json:
@@ -53,10 +54,11 @@ def show(
     turn: Annotated[
         int | None, typer.Option("--turn", "-t", metavar="N", help="Only this turn.", rich_help_panel=options.OUTPUT)
     ] = None,
-    json: options.Json = False, config: options.Config = None,
+    space: options.Space = None, json: options.Json = False,
+    config: options.Config = None,
 ) -> None:  # fmt: skip
     """All turns of a session, whole."""
-    result = options.load(config).show(session)
+    result = options.room(config, space).show(session)
     turns = [one for one in result.turns if turn in (None, one.turn)]
     if turn is not None and not turns:
         last = result.turns[-1].turn if result.turns else 0

@@ -25,13 +25,14 @@ def search(
         bool,
         typer.Option("--explain", help="Show each stage's rank and score.", rich_help_panel=options.OUTPUT),
     ] = False,
-    max_tokens: options.MaxTokens = None, json: options.Json = False, config: options.Config = None,
+    max_tokens: options.MaxTokens = None, space: options.Space = None, json: options.Json = False,
+    config: options.Config = None,
 ) -> None:  # fmt: skip
     """Find what was said and done in past sessions.
 
     Without --project: in the current folder's project if it has any history, else in all projects.
     """
-    runtime = options.load(config)
+    runtime = options.room(config, space)
     where = options.here_or_all(runtime, project, agent)
     ask = options.ask(where, agent, after=after, before=before, branch=branch, role=role, session=session)
     result = runtime.search(" ".join(query), ask, top_k=top_k, max_tokens=max_tokens)

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from agent_raw_rag.search.status import StatusReport
 
 
-def status(agent: options.Agent = None, json: options.Json = False, config: options.Config = None) -> None:
+def status(
+    agent: options.Agent = None, space: options.Space = None, json: options.Json = False, config: options.Config = None
+) -> None:
     """What is stored, what ranks, and what went wrong."""
-    runtime = options.load(config)
-    show_status_of(runtime.status(agent), heartbeat.state(runtime.home), json=json)
+    runtime = options.room(config, space)
+    daemon = heartbeat.state(options.load(config).home)  # one for all spaces
+    show_status_of(runtime.status(agent), daemon, json=json)
 
 
 def show_status_of(report: StatusReport, daemon: DaemonState, *, json: bool) -> None:

@@ -26,8 +26,12 @@ from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.ingest.picture import Picture, changed_at
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
+<<<<<<< HEAD
 from agent_raw_rag.runtime.sweeping import sweep_spaces
 from agent_raw_rag.store.lock import DAEMON as LOCK
+=======
+from agent_raw_rag.runtime.sweeping import sweep_spaces, warn_of_rules
+>>>>>>> m-fix
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import IngestReport, Note
@@ -176,6 +180,7 @@ class Daemon:
         self.health.beat.agents.clear()
         self._has_begun = False
         self.health.say(caught_up=False)
+        warn_of_rules(self.runtime)
         self._follow()
         for name in self._pictures:
             self._read(name, self._look(name), None)

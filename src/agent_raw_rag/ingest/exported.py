@@ -25,6 +25,7 @@ from agent_raw_rag.sources.exported import BadEntry, Entry, read_entries
 from agent_raw_rag.store.sources import CursorRow, Sources
 from agent_raw_rag.turns import Assembler
 
+TAKEN = "Import takes an export of raw-rag, a chat service's zip or conversations.json, or an agent's JSONL log."
 NAMED = 20
 """So many of the malformed entries are named."""
 
@@ -46,6 +47,8 @@ class Imported:
     """The first of them."""
     unknown: dict[str, int] = field(default_factory=dict)
     """Kind of content never seen before -> how often."""
+    files_left_out: int = 0
+    """Attached files in the export of which only the name is kept."""
 
     def as_json(self) -> dict[str, Any]:
         """JSON values only."""
@@ -77,13 +80,22 @@ def import_export(committer: Committer, path: str, on_chunks: Callable[[int], No
             sources[row.name] = committer.sources.add(_source(row))
             result.kinds.append(row.name)
         _one(committer, row, sources[row.name], entry, result, on_chunks)
-    if not sources and result.malformed:
-        raise SourceError(
-            f"{path} holds no conversation of a service that is known.", hint=f"Of its entries: {result.named[0]}."
-        )
+    if not sources:
+        raise _nothing_in(path, result)
     for number in sources.values():
         _saw(committer.sources, number)
     return result
+
+
+def _nothing_in(path: str, result: Imported) -> SourceError:
+    """The error of a file without any conversation. What a parser says of a text that is no JSON helps nobody."""
+    if not result.malformed:
+        return SourceError(f"{path} holds no conversations.", hint="Ask the service for the export again.")
+    if all(reason.startswith("json") for reason in result.malformed):
+        return SourceError(f"{path} is no export and no log: it is not JSON.", hint=TAKEN)
+    return SourceError(
+        f"{path} holds no conversation of a service that is known.", hint=f"{TAKEN} Of its entries: {result.named[0]}."
+    )
 
 
 def _source(row: Export) -> Source:
@@ -111,6 +123,7 @@ def _one(
     result.sessions += 1
     for reason in conversation.skipped:
         result.pass_over(reason, entry.name)
+    result.files_left_out += conversation.left_out
     for kind in conversation.unknown:
         result.unknown[kind] = result.unknown.get(kind, 0) + 1
     stamp = f"{conversation.changed or 0:015d}:{digest(repr(conversation))}"

@@ -86,9 +86,9 @@ class Becoming:
             return self.promote(row, found)
         return Made(row)
 
-    def conflict(self, row: CandidateRow, found: Verdict) -> Made:
+    def conflict(self, row: CandidateRow, found: Verdict, reason: CleanText | None = None) -> Made:
         """Say that an active note says the opposite."""
-        self.rows.decide(row.id, CONFLICT, None, note=found.note)
+        self.rows.decide(row.id, CONFLICT, None, note=found.note, reason=reason)
         self._say("conflict", row.id, row, note=found.note)
         return Made(replace(row, status=CONFLICT, note=found.note))
 
@@ -104,7 +104,7 @@ class Becoming:
         if old is not None and found.kind == RULE and row.kind != RULE:
             raise ConflictError(
                 f"{row.id} contradicts the rule {old}.",
-                hint=f"Rules give way to people only: memory_update {old}, or reject.",
+                hint=f"Rules give way to people only: memory_update {old}, or memory_reject {row.id}.",
             )
         note = self._note(row, old)
         notes = NoteRows(self.connection)

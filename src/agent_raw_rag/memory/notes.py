@@ -122,7 +122,7 @@ class Notes:
         now = self.store.now()
         with self._changing(note_id) as connection:
             rows = NoteRows(connection)
-            old = _active(rows, note_id)
+            old = _active(rows, note_id, retiring=True)
             if KEEP in old.tags:
                 raise ConflictError(f"{old.id} is tagged {KEEP!r}: it is protected.", hint="Take the tag away first.")
             rows.deprecate(old.id, now, why)
@@ -170,6 +170,7 @@ def note_item(row: NoteRow) -> NoteItem:
     )  # fmt: skip
 
 
+<<<<<<< HEAD
 def _must_be_there(connection: Connection, evidence: tuple[str, ...]) -> None:
     """Asked in the transaction that stores the note: what it rests on may be forgotten at any other time."""
     for event in evidence:
@@ -177,11 +178,14 @@ def _must_be_there(connection: Connection, evidence: tuple[str, ...]) -> None:
 
 
 def _active(rows: NoteRows, note_id: str) -> NoteRow:
+=======
+def _active(rows: NoteRows, note_id: str, *, retiring: bool = False) -> NoteRow:
+>>>>>>> m-fix
     row = rows.get(note_id)
     if row is None:
         raise _missing(note_id)
     if row.status != ACTIVE:
-        raise _inactive(row, rows.current(row))
+        raise _inactive(row, rows.current(row), retiring=retiring)
     return row
 
 
@@ -191,13 +195,18 @@ def _missing(note_id: str) -> NotFoundError:
     )
 
 
-def _inactive(row: NoteRow, current: NoteRow) -> NotActiveError:
+def _inactive(row: NoteRow, current: NoteRow, *, retiring: bool) -> NotActiveError:
+    """``retiring``: no successor was to take its place, so there is none to be proposed."""
     if current.status == ACTIVE:
-        return NotActiveError(f"{row.id} was superseded by {current.id}.", hint=f"Update {current.id}.")
+        retire = f'`raw-rag deprecate {current.id} --reason "…"` retires that one.'
+        hint = retire if retiring else f"memory_update {current.id} changes that one."
+        return NotActiveError(f"{row.id} was superseded by {current.id}.", hint=hint)
     gone = f"{row.id} was {row.status}"
     if row.id != current.id:
         gone += f" by {current.id}, which was {current.status}"
-    return NotActiveError(f"{gone}, and nothing stands in its place.", hint="memory_save keeps a new statement.")
+    return NotActiveError(
+        f"{gone}, and nothing stands in its place.", hint="" if retiring else "memory_save keeps a new statement."
+    )
 
 
 def _must_be_news(rows: NoteRows, old: NoteRow, new: NoteRow) -> None:

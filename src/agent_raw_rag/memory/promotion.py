@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent_raw_rag.errors import BadArgumentError, ConflictError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
-from agent_raw_rag.memory.becoming import Becoming, Made
+from agent_raw_rag.memory.becoming import RULE, Becoming, Made
 from agent_raw_rag.memory.checks import Outcome, Verdict, checked_evidence, verdict
 from agent_raw_rag.memory.results import CandidateItem, Candidates, Promoted, Proposed, Rejected, Swept, stamp
 from agent_raw_rag.memory.results import Promotion as OnePromotion
@@ -31,6 +31,8 @@ from agent_raw_rag.store.rows import text_hash
 from agent_raw_rag.store.sweep import SweepRows
 
 ALL = "all"
+REFUSED = CleanText("Refused once: it contradicts a note.")
+"""The reason of a candidate that may be promoted now, if it is meant."""
 MOST = 1000
 """Candidates of one list, and of one decision."""
 
@@ -121,7 +123,7 @@ class Promotion:
     def promote(self, ids: Sequence[str], actor: Actor, note: str | None = None) -> Promoted:
         """Make notes of candidates: all of them, or none. What is promoted already stays so; what was rejected comes back.
 
-        One that contradicts an active note is marked so first; promoting it again replaces that note.
+        One that contradicts an active note is refused the first time, whoever found out; promoting it again replaces that note.
 
         Args:
             note: Why, in a few words.
@@ -129,7 +131,7 @@ class Promotion:
         Raises:
             BadArgumentError: no ids, or too many.
             NotFoundError: one of them, or what it rests on, is not there any more.
-            ConflictError: one contradicts an active note, and was not known to.
+            ConflictError: one contradicts an active note, and nobody was refused it yet; or that note is a rule.
         """
         names = list(dict.fromkeys(ids))
         if not 0 < len(names) <= MOST:
@@ -150,13 +152,15 @@ class Promotion:
             told = None
             for row in [_known(becoming.rows, name) for name in names]:
                 found = verdict(connection, row.statement)
-                if found.outcome is Outcome.CONFLICT and row.status != PROMOTED and not _is_known(row, found):
-                    becoming.conflict(row, found)
+                if found.outcome is not Outcome.CONFLICT or row.status == PROMOTED or _was_refused(row, found):
+                    continue
+                becoming.conflict(row, found, reason=REFUSED)
+                if found.kind != RULE or row.kind == RULE:  # else it is refused for good, and that is said
                     told = told or (row.id, found.note)
         if told is not None:
             raise ConflictError(
                 f"{told[0]} contradicts the note {told[1]}.",
-                hint="Promote it again to replace that note, or reject it.",
+                hint=f"Promote it again to replace that note, or memory_reject {told[0]}.",
             )
 
     def _promote(self, becoming: Becoming, row: CandidateRow, reason: CleanText | None) -> Made:
@@ -205,8 +209,9 @@ class Promotion:
             yield connection
 
 
-def _is_known(row: CandidateRow, found: Verdict) -> bool:
-    return row.status == CONFLICT and row.note == found.note
+def _was_refused(row: CandidateRow, found: Verdict) -> bool:
+    """Whether somebody who promoted it was told of this very note; that the sweep saw it is not enough."""
+    return row.status == CONFLICT and row.note == found.note and row.reason is not None
 
 
 def _known(rows: CandidateRows, name: str) -> CandidateRow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime.expected import expected
 from agent_raw_rag.store.homes import spaces_with_store
@@ -30,6 +31,31 @@ def sweep_spaces(runtime: Runtime) -> float:
     interval = float(runtime.settings.promotion.interval_seconds)
     waits = [_seconds_left(runtime.in_space(slug).memory) for slug in spaces_with_store(runtime.settings.store_path())]
     return min([interval, *waits])
+
+
+def homes_of_rules(runtime: Runtime) -> list[str]:
+    """Where a file of the user's own trigger rules may stand.
+
+    Args:
+        runtime: Of the default space.
+    """
+    slugs = spaces_with_store(runtime.settings.store_path())
+    return list(dict.fromkeys([runtime.settings.home, *(runtime.in_space(slug).settings.home for slug in slugs)]))
+
+
+def warn_of_rules(runtime: Runtime) -> None:
+    """Tell the log of trigger rules that cannot be used, before any sweep is due.
+
+    Args:
+        runtime: Of the default space.
+    """
+    from agent_raw_rag.memory.triggers import Triggers
+
+    for home in homes_of_rules(runtime):
+        try:
+            Triggers.load(home)
+        except RawRagError as error:
+            _log.warning("no sweep finds anything: %s", error)
 
 
 def sweep_now(memory: Memory) -> bool:

@@ -6,7 +6,7 @@ Like ``memory_tools``: plain functions that the SDK runs in a worker thread, for
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,7 +65,11 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.Candidates]:  # fmt: skip
         """Statements that wait for a decision, newest first, with the words they rest on."""
         found = self.memory_of(context).promotion.candidates(status, 50 if limit is None else limit)
+<<<<<<< HEAD
         return answer(self._fenced(_as_memories(found)) or NO_CANDIDATES, found.as_json())
+=======
+        return _answer(self._fenced(_as_memories(found), _grounds(found)) or NO_CANDIDATES, found.as_json())
+>>>>>>> m-fix
 
     def memory_promote(
         self, ids: Annotated[list[str], Field(description="Ids of candidates: c…")], context: Context,
@@ -90,7 +94,11 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.History]:
         """What a note was before and what became of it, oldest first."""
         found = self.memory_of(context).notes.history(id)
+<<<<<<< HEAD
         return answer(self._fenced(_versions(found)), found.as_json())
+=======
+        return _answer(self._fenced(_versions(found), _ends(found)), found.as_json())
+>>>>>>> m-fix
 
     def memory_journal(
         self, context: Context, limit: Annotated[Number, Field(description="1-10000; default 50")] = None,
@@ -100,10 +108,10 @@ class CurationTools:
         shown = self.memory_of(context).journal.rows(50 if limit is None else limit, since)
         return answer(_acts(shown), shown.as_json())
 
-    def _fenced(self, memories: Iterable[Memory]) -> str:
+    def _fenced(self, memories: Iterable[Memory], further: Mapping[str, Sequence[str]]) -> str:
         from agent_raw_rag.memory.render import rendered
 
-        return rendered(list(memories), self.mark())
+        return rendered(list(memories), self.mark(), further=further)
 
 
 def curation_tools(
@@ -145,6 +153,28 @@ def _as_memories(found: Candidates) -> list[Memory]:
         )
         for one in found.candidates
     ]  # fmt: skip
+
+
+def _grounds(found: Candidates) -> dict[str, list[str]]:
+    """Candidate -> what it rests on, and what was said of it."""
+    return {
+        one.id: [
+            f"quote: {one.quote}", f"evidence {', '.join(one.evidence)}",
+            *([f"note {one.note}"] if one.note else []), *([f"reason: {one.reason}"] if one.reason else []),
+        ]
+        for one in found.candidates
+    }  # fmt: skip
+
+
+def _ends(found: History) -> dict[str, list[str]]:
+    """Note -> why it no longer holds, and what took its place."""
+    return {
+        one.id: [
+            *([f"reason: {one.reason}"] if one.reason else []),
+            *([f"superseded by {one.superseded_by}"] if one.superseded_by else []),
+        ]
+        for one in found.notes
+    }  # fmt: skip
 
 
 def _versions(found: History) -> list[Memory]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from agent_raw_rag.cli.checks import agents, clock, daemon, derived, disk, home, models, sources, store
+from agent_raw_rag.cli.checks import agents, clock, daemon, derived, disk, home, models, sources, store, triggers
 from agent_raw_rag.cli.checks.finding import LEVELS, Finding, Subject, guarded, mended
 
 __all__ = ["LEVELS", "Finding", "Subject", "examine", "mended"]
@@ -39,6 +39,7 @@ def _home(subject: Subject) -> Iterator[Finding]:
     yield from guarded("socket", lambda: home.leftovers(subject))
     yield from guarded("daemon", lambda: daemon.daemon(subject))
     yield from guarded("service", lambda: daemon.service(subject))
+    yield from guarded("triggers", lambda: list(triggers.own_rules(subject)))
 
 
 def _store(subject: Subject) -> Iterator[Finding]:

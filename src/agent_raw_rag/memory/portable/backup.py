@@ -56,6 +56,7 @@ def back_up_one(store: str, space: str, target: str, *, program: str, now: Milli
     if os.path.isdir(target):
         raise UsageError(f"{target} is a folder.", hint="Name a file, or give --all-spaces.")
     manifest = target + SUFFIX
+    _make_place_for(target)
     with _drafts(target + ".new", manifest + ".new") as (draft, written):
         facts = _checked_copy(store, space, draft, os.path.basename(target))
         write_manifest(written, _manifest([facts], program, now))
@@ -75,6 +76,7 @@ def back_up_all(stores: Mapping[str, str], target: str, *, program: str, now: Mi
     """
     if os.path.exists(target) and not os.path.isfile(os.path.join(target, NAME)):
         raise UsageError(f"{target} is there already, and no backup of several spaces.", hint="Name another folder.")
+    _make_place_for(target)
     draft, old = f"{target.rstrip('/')}.new", f"{target.rstrip('/')}.old"
     with _drafts(draft, old):
         _make_folder(draft)
@@ -91,6 +93,24 @@ def back_up_all(stores: Mapping[str, str], target: str, *, program: str, now: Mi
     for facts in copies:
         _note(stores[facts.space], actor, now, facts)
     return BackedUp(target, os.path.join(target, NAME), copies)
+
+
+def _make_place_for(target: str) -> None:
+    """Make the folder that a backup goes to, for its owner alone; one that is there stays as it is."""
+    folder = os.path.dirname(os.path.abspath(target))
+    try:
+        for path in reversed([folder, *map(str, pathlib.Path(folder).parents)]):
+            if not os.path.isdir(path):
+                pathlib.Path(path).mkdir(mode=0o700)
+    except OSError as error:
+        raise StoreError(
+            f"{target} cannot be written, as the folder {folder} cannot be made: {error.strerror or error}.",
+            hint="Name a place that you may write to.",
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError(
+            f"{target} cannot be written: {folder} is closed to you.", hint="Name a place that you may write to."
+        )
 
 
 def _make_folder(path: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent_raw_rag.memory.portable.form import Record, compact, lines
-from agent_raw_rag.memory.portable.markdown import note_section, session_section
+from agent_raw_rag.memory.portable.markdown import LIVE, note_section, session_section
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.portable import Part, PortableRows
 
@@ -41,15 +41,20 @@ def export_jsonl(connection: Connection, part: Part, chosen: Mapping[str, Any], 
 
 
 def export_markdown(connection: Connection, part: Part, give: Give) -> dict[str, int]:
-    """Give the same for people, as Markdown: what is live of it, in the order of time."""
+    """Give the same for people, as Markdown: what is live of it, in the order of time.
+    Returns the counts of that: it holds no candidates and no journal."""
     with _one_moment(connection):
         rows = PortableRows(connection, part)
         sessions = sorted(rows.sessions(), key=lambda one: (one[1]["started"] is None, one[1]["started"] or 0, one[0]))
+        counts = {"session": len(sessions), "turn": 0, "note": 0}
         for number, session in sessions:
-            give(session_section(session, rows.turns(number, session["session"])).encode())
+            turns = list(rows.turns(number, session["session"]))
+            counts["turn"] += sum(1 for turn in turns if turn["status"] == LIVE)
+            give(session_section(session, turns).encode())
         for note in rows.notes():
+            counts["note"] += 1
             give(note_section(note).encode())
-        return rows.counts()
+        return counts
 
 
 def _records(rows: PortableRows) -> Iterator[Record]:

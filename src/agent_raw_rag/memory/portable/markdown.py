@@ -10,6 +10,8 @@ from typing import Any
 
 from agent_raw_rag.memory.results import stamp
 
+LIVE = "live"
+"""The status of a turn that is shown."""
 Values = Mapping[str, Any]
 
 
@@ -19,7 +21,7 @@ def session_section(session: Values, turns: Iterable[Values]) -> str:
     facts = [f"`{session['session']}`", stamp(session["started"]), session["project"], session["branch"]]
     parts = [f"# {title or session['session']}", " · ".join(fact for fact in facts if fact)]
     for number, turn in enumerate(turns, start=1):
-        if turn["status"] == "live":
+        if turn["status"] == LIVE:
             parts.append(_heading(number, turn))
             parts.append(_quoted(turn["text"]))
     return "\n\n".join(parts) + "\n\n"
