@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-<<<<<<< HEAD
 import re
-import sqlite3
-=======
 import signal
->>>>>>> m-fix
+import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing

@@ -122,20 +122,12 @@ def _must_have_token(runtime: Runtime) -> None:
 def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> None:
     from agent_raw_rag.log import NAME, keep_in
 
-<<<<<<< HEAD
-    asked_to_end = threading.Event()
-    log = keep_in(os.path.join(runtime.home, "log"), "serve.log")
-    with log, _signals(asked_to_end), _serving(runtime, host, port, legacy) as serving:
-        serving.on_end = asked_to_end.set
-        asked_to_end.wait()
-=======
-    keep_in(os.path.join(runtime.home, "log"), "serve.log")
     ending: SimpleQueue[bool] = SimpleQueue()
-    with _signals(ending), _serving(runtime, host, port, legacy) as serving:
+    log = keep_in(os.path.join(runtime.home, "log"), "serve.log")
+    with log, _signals(ending), _serving(runtime, host, port, legacy) as serving:
         serving.on_end = lambda: ending.put(True)
         while not ending.get():
             logging.getLogger(NAME).info("SIGHUP: the configuration stays as it is; a restart takes the new one")
->>>>>>> m-fix
 
 
 def _watch(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...], config: str | None) -> None:

@@ -26,12 +26,8 @@ from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.ingest.picture import Picture, changed_at
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
-<<<<<<< HEAD
-from agent_raw_rag.runtime.sweeping import sweep_spaces
-from agent_raw_rag.store.lock import DAEMON as LOCK
-=======
 from agent_raw_rag.runtime.sweeping import sweep_spaces, warn_of_rules
->>>>>>> m-fix
+from agent_raw_rag.store.lock import DAEMON as LOCK
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import IngestReport, Note

@@ -170,17 +170,13 @@ def note_item(row: NoteRow) -> NoteItem:
     )  # fmt: skip
 
 
-<<<<<<< HEAD
 def _must_be_there(connection: Connection, evidence: tuple[str, ...]) -> None:
     """Asked in the transaction that stores the note: what it rests on may be forgotten at any other time."""
     for event in evidence:
         CapturedRows(connection).event(event)
 
 
-def _active(rows: NoteRows, note_id: str) -> NoteRow:
-=======
 def _active(rows: NoteRows, note_id: str, *, retiring: bool = False) -> NoteRow:
->>>>>>> m-fix
     row = rows.get(note_id)
     if row is None:
         raise _missing(note_id)

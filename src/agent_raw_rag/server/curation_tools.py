@@ -65,11 +65,7 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.Candidates]:  # fmt: skip
         """Statements that wait for a decision, newest first, with the words they rest on."""
         found = self.memory_of(context).promotion.candidates(status, 50 if limit is None else limit)
-<<<<<<< HEAD
-        return answer(self._fenced(_as_memories(found)) or NO_CANDIDATES, found.as_json())
-=======
-        return _answer(self._fenced(_as_memories(found), _grounds(found)) or NO_CANDIDATES, found.as_json())
->>>>>>> m-fix
+        return answer(self._fenced(_as_memories(found), _grounds(found)) or NO_CANDIDATES, found.as_json())
 
     def memory_promote(
         self, ids: Annotated[list[str], Field(description="Ids of candidates: c…")], context: Context,
@@ -94,11 +90,7 @@ class CurationTools:
     ) -> Annotated[CallToolResult, curation_wire.History]:
         """What a note was before and what became of it, oldest first."""
         found = self.memory_of(context).notes.history(id)
-<<<<<<< HEAD
-        return answer(self._fenced(_versions(found)), found.as_json())
-=======
-        return _answer(self._fenced(_versions(found), _ends(found)), found.as_json())
->>>>>>> m-fix
+        return answer(self._fenced(_versions(found), _ends(found)), found.as_json())
 
     def memory_journal(
         self, context: Context, limit: Annotated[Number, Field(description="1-10000; default 50")] = None,

@@ -131,14 +131,9 @@ class MemoryTools:
 
         ask = RawQuery(query, 10 if limit is None else limit, session_id, source, after, before)
         found = self.memory_of(context).raw.search(ask)
-<<<<<<< HEAD
-        told = rendered([recalled_event(one) for one in found.events], self.mark()) or NOTHING_FOUND
-        return answer(told, found.as_json())
-=======
         sessions = {one.event_id: [f"session {one.session_id}"] for one in found.events}
         told = rendered([recalled_event(one) for one in found.events], self.mark(), further=sessions) or NOTHING_FOUND
-        return _answer(told, found.as_json())
->>>>>>> m-fix
+        return answer(told, found.as_json())
 
 
 def memory_tools(
