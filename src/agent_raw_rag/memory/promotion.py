@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from agent_raw_rag.errors import BadArgumentError, ConflictError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
-from agent_raw_rag.memory.becoming import RULE, Becoming, Made
+from agent_raw_rag.memory.becoming import Becoming, Made
 from agent_raw_rag.memory.checks import Outcome, Verdict, checked_evidence, verdict
 from agent_raw_rag.memory.results import CandidateItem, Candidates, Promoted, Proposed, Rejected, Swept, stamp
 from agent_raw_rag.memory.results import Promotion as OnePromotion
-from agent_raw_rag.memory.statements import IMPORTANCE, KINDS
+from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE
 from agent_raw_rag.memory.sweep import ALL_VALID, SWEEPER, Sweep
 from agent_raw_rag.memory.taken import Taker, one_of
 from agent_raw_rag.models import Actor, CleanText, Millis
