@@ -203,10 +203,10 @@ def _tools(tools: list[dict[str, Any]]) -> Iterable[str]:
         hints = tool.get("annotations", {})
         yield "Annotations: " + ", ".join(f"`{name}: {json.dumps(value)}`" for name, value in hints.items()) + "."
         yield "Structured output:"
-        yield _rows(("key", "type"), _outputs(tool["outputSchema"]))
+        yield _rows(("key", "type", "given"), _outputs(tool["outputSchema"]))
         for name, part in tool["outputSchema"].get("$defs", {}).items():
             yield f"Each {name}: {part.get('description', '')}"
-            yield _rows(("key", "type"), _outputs(part))
+            yield _rows(("key", "type", "given"), _outputs(part))
 
 
 def config() -> Iterable[str]:
@@ -419,7 +419,10 @@ def _arguments(schema: dict[str, Any]) -> Iterable[tuple[str, ...]]:
 
 
 def _outputs(schema: dict[str, Any]) -> Iterable[tuple[str, ...]]:
-    return ((f"`{name}`", _json_type(one)) for name, one in schema.get("properties", {}).items())
+    """Key, type, and whether it is always there."""
+    always = schema.get("required", [])
+    for name, one in schema.get("properties", {}).items():
+        yield f"`{name}`", _json_type(one), "always" if name in always else "optional"
 
 
 def _json_type(schema: dict[str, Any]) -> str:

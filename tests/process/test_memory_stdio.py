@@ -316,7 +316,8 @@ def test_commands_print_what_the_tools_give(tmp_path: Path) -> None:
     other = command(environment, "save", "Never deploy on Friday.", "--kind", "decision")
     updated = command(environment, "update", other["node_id"], "Deploy on Tuesday.", "--note", "quieter")
     assert set(updated) == set(given["update"]) and updated["kind"] == "decision"
-    assert command(environment, "update", "n0", "x", expect=1)["error"] == given["missing"]
+    pasted = given["missing"]["hint"].replace("memory_recall", '`raw-rag recall "…"`')  # a person needs a command
+    assert command(environment, "update", "n0", "x", expect=1)["error"] == {**given["missing"], "hint": pasted}
     assert command(environment, "deprecate", updated["new_node_id"], "--reason", "over")["deprecated"] is True
     assert command(environment, "recall", "deploy")["count"] == 0
     assert [one["status"] for one in command(environment, "history", other["node_id"])["notes"]] == [

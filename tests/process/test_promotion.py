@@ -154,13 +154,26 @@ def test_a_host_agent_proposes_and_decides_and_the_journal_tells(tmp_path: Path)
         assert (await call(client, "recall", query="deploy on Friday"))["memories"][0]["text"] == "deploy on Friday"
         shown = await client.call_tool("memory_candidates", {})
         assert "never deploy on Friday" in text(shown) and "untrusted" in text(shown)
+        assert f"quote: Never deploy on Friday; evidence {event}" in text(shown)
+        raw = await client.call_tool("memory_search_raw", {"query": "vault"})
+        assert "session ext:tester" in text(raw)
 
         await call(client, "reject", id=twin["candidate_id"], reason="outdated")
         assert (await call(client, "candidates"))["count"] == 0
         (rejected,) = (await call(client, "candidates", status="rejected"))["candidates"]
         assert rejected["reason"] == "outdated"
         assert (await call(client, "search_raw", query="never deploy"))["count"] == 1
-        await call(client, "update", atom_id=saved["node_id"], new_content="The vault is in Linz", source="wiki")
+        await call(
+            client,
+            "update",
+            atom_id=saved["node_id"],
+            new_content="The vault is in Linz",
+            source="wiki",
+            note="it moved",
+        )
+        assert "reason: it moved" in text(await client.call_tool("memory_history", {"id": saved["node_id"]}))
+        echo = await client.call_tool("memory_capture", {"content": text(raw), "source": "tester"})
+        assert echo.structured_content is not None and echo.structured_content["note"] in text(echo)
 
         rows = (await call(client, "journal"))["rows"]
         acts = [(row["action"], row["actor"], row["transport"], row["source"]) for row in rows]
