@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.running import eventually
+from tests.process.watching import wait_for
 from tests.servers.memory_http import Home, Served, home_in, serving
 
 pytestmark = pytest.mark.process
@@ -71,7 +71,7 @@ def test_an_absent_a_wrong_an_expired_and_a_revoked_token_get_the_same_answer(se
     revoked = served.home.token("to-revoke")
     served.home.command("token", "revoke", "to-revoke")
     short = served.home.token("short", more=("--expires", "1s"))
-    eventually(lambda: served.ask(secret=short, space="proj").status_code == 401)
+    wait_for(lambda: served.ask(secret=short, space="proj").status_code == 401, "the expired token to be refused")
     answers = [served.ask(secret=one, space="proj") for one in (None, "rrt_wrong", "x" * 10_000, revoked, short)]
     assert {(one.status_code, one.content, one.headers["www-authenticate"]) for one in answers} == {
         (401, answers[0].content, 'Bearer realm="raw-rag"')
@@ -141,7 +141,7 @@ def test_a_rotated_token_has_a_new_secret(served: Served) -> None:
 def test_a_token_ends_by_itself_and_no_other_with_it(served: Served, secret: str) -> None:
     short = served.home.token("brief", more=("--expires", "1s"))
     longer = served.home.token("longer", more=("--expires", "1h"))
-    eventually(lambda: served.ask(secret=short, space="proj").status_code == 401)
+    wait_for(lambda: served.ask(secret=short, space="proj").status_code == 401, "the expired token to be refused")
     assert [served.ask(secret=one, space="proj").status_code for one in (longer, secret)] == [200, 200]
 
 
@@ -164,7 +164,7 @@ def test_a_use_is_noted(served: Served) -> None:
 
     assert last_used() is None
     served.ask(secret=secret, space="proj")
-    eventually(lambda: last_used() is not None)
+    wait_for(lambda: last_used() is not None, "the last use")
 
 
 # ---------------------------------------------------------------- tokens on the disk and in lists
@@ -373,7 +373,10 @@ def test_a_hang_up_does_not_end_it_and_is_told_in_the_log(tmp_path: Path) -> Non
     secret = home.token("laptop")
     with serving(home) as served:
         served.process.send_signal(signal.SIGHUP)
-        eventually(lambda: "a restart takes the new one" in (home.store / "log" / "serve.log").read_text("utf-8"))
+        wait_for(
+            lambda: "a restart takes the new one" in (home.store / "log" / "serve.log").read_text("utf-8"),
+            "the line in the log",
+        )
         assert served.ask(secret=secret, space="proj").status_code == 200
         assert served.end() == 0
 

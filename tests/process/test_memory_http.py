@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from agent_raw_rag.runtime import Runtime
-from tests.daemon.running import eventually
+from tests.process.watching import wait_for
 from tests.servers.memory_http import FIVE, Home, Served, home_in, serving
 
 pytestmark = pytest.mark.process
@@ -339,7 +339,7 @@ def test_one_process_serves_and_watches(tmp_path: Path) -> None:
     home.configure("[mcp]\nraw_tools = true\n")
     secret = home.token("laptop")
     with serving(home, "--watch") as served:
-        eventually(lambda: home.read("status")["turns"] > 0)
+        wait_for(lambda: home.read("status")["turns"] > 0, "stored turns")
         assert served.answer("raw_rag_search", {"query": "upload"}, secret, "default")["passages"]
         status = home_daemon(home)
         assert (status["daemon"]["running"], status["daemon"]["heartbeat"]["pid"]) == (True, served.process.pid)
@@ -355,8 +355,8 @@ def test_without_a_daemon_the_server_makes_words_and_vectors_and_sweeps(tmp_path
     room = Runtime.load(None, home.environment).in_space("proj")
     assert room.spaces.items() == []
     with serving(home) as served:
-        eventually(lambda: recall(served, secret, "release window")["count"] == 1, 60)
-        eventually(lambda: bool(room.spaces.items()) and room.spaces.backlog() == 0, 60)
+        wait_for(lambda: recall(served, secret, "release window")["count"] == 1, "the note")
+        wait_for(lambda: bool(room.spaces.items()) and room.spaces.backlog() == 0, "all vectors")
         assert served.end() == 0
 
 
