@@ -39,7 +39,7 @@ def grow(runtime: Runtime, text: str) -> None:
     said = {**last, "type": "user", "uuid": text, "message": {"role": "user", "content": text}}
     with log.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(said) + "\n")
-    runtime.ingest(embed=False)
+    runtime.ingest(embed=False, only={str(log)})
 
 
 def test_what_was_just_made_agrees(runtime: Runtime) -> None:
