@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from agent_raw_rag.cli.wording import as_commands
 from tests.process.memory_client import CONFIG, call, command, new_home, over_stdio, refused, text
 from tests.process.processes import RAW_RAG, environment_of, run
 from tests.process.watching import Home, end, wait_for
@@ -223,7 +224,11 @@ def test_the_curation_commands_print_what_their_tools_give(tmp_path: Path) -> No
     assert again == {**given["promoted"], "promoted": [promotion]}
     rejected = given["refusal"]["candidate_id"]
     assert command(environment, "reject", rejected, "--reason", "no longer") == given["refusal"]
-    assert command(environment, "reject", "c0", "--reason", "no longer", expect=1)["error"] == given["unknown"]
+    error = command(environment, "reject", "c0", "--reason", "no longer", expect=1)["error"]
+    assert error == {
+        **given["unknown"],
+        "hint": as_commands(given["unknown"]["hint"]),
+    }  # each says what can be done there
 
 
 @pytest.mark.line("C10")

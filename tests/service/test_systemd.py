@@ -68,8 +68,9 @@ def test_systemd_finds_nothing_wrong_with_it(service: Systemd, tmp_path: Path, n
 
 def test_a_program_whose_path_systemd_refuses_is_started_by_a_shell(service: Systemd) -> None:
     odd = Job("/home/x/o'brien/bin/raw-rag-ingest", ("--watch",))
-    assert """ExecStart="/bin/sh" "-c" "exec \\"$$0\\" \\"$$@\\"" "/home/x/o'brien/bin/raw-rag-ingest" "--watch"\n""" in (
-        service.render(odd)
+    assert (
+        """ExecStart="/bin/sh" "-c" "exec \\"$$0\\" \\"$$@\\"" "/home/x/o'brien/bin/raw-rag-ingest" "--watch"\n"""
+        in (service.render(odd))
     )
 
 
