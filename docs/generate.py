@@ -189,6 +189,29 @@ def mcp_tools() -> Iterable[str]:
     yield "## With `--curation`"
     yield "These are offered besides, where the server was started so, or with `curation = true` in the section `[mcp]`."
     yield from _tools(_listed(curating)[len(tools) :])
+    yield from _prompts_and_resources(server)
+
+
+def _prompts_and_resources(server: Any) -> Iterable[str]:
+    prompts, templates = asyncio.run(server.list_prompts()), asyncio.run(server.list_resource_templates())
+    yield "## Prompts"
+    yield _rows(
+        ("prompt", "arguments", "gives"),
+        (
+            (
+                f"`{one.name}`",
+                ", ".join(f"`{each.name}`{'' if each.required else ' (optional)'}" for each in one.arguments or ()),
+                one.description or "",
+            )
+            for one in prompts
+        ),
+    )
+    yield "## Resources"
+    yield _rows(
+        ("address", "type", "holds"),
+        ((f"`{one.uri_template}`", one.mime_type or "", one.description or "") for one in templates),
+    )
+    yield "Project, agent and session arguments are completed."
 
 
 def _listed(server: Any) -> list[dict[str, Any]]:
