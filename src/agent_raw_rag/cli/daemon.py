@@ -26,28 +26,45 @@ def watch(config: str | None, interval: float) -> None:
 
 def install(config: str | None, interval: float, *, only_print: bool) -> None:
     """Hand the daemon to the system, or show what would be."""
+    runtime = options.load(config)
+    job = _job(runtime, config, interval)
+    if hand_over(job, only_print=only_print):
+        tell_of_keys(runtime)
+
+
+def hand_over(job: Job, *, only_print: bool) -> bool:
+    """Have the system run a job, or show its description; whether it was installed."""
     from agent_raw_rag.service.choice import service_of
 
-    runtime = options.load(config)
-    service, job = service_of(sys.platform, os.environ), _job(runtime, config, interval)
+    service = service_of(sys.platform, os.environ)
     if only_print:
         render.line(service.render(job).rstrip("\n"))
-        return
+        return False
     for remark in service.install(job):
         render.aside(remark)
     render.line(f"Installed and started: {render.short_path(service.file)}")
+    return True
+
+
+def tell_of_keys(runtime: Runtime) -> None:
+    """Say which keys the service does not get."""
     for variable in key_variables(runtime):
         render.aside(f"{variable} is not handed on, as it is a secret: the service must get it in another way.")
 
 
-def _job(runtime: Runtime, config: str | None, interval: float) -> Job:
+def moving_variables() -> list[str]:
+    """Variables that say where the agents' logs are."""
     from agent_raw_rag.adapters.registry import adapters
+
+    return [name for row in adapters().values() for name in row.environment]
+
+
+def _job(runtime: Runtime, config: str | None, interval: float) -> Job:
     from agent_raw_rag.service.job import installed_program, job
 
     program = installed_program(sys.argv, sys.executable, os.environ)
     warn_of_cache(program)
-    moving = [name for row in adapters().values() for name in row.environment]
-    return job(program, config, interval, os.environ, moving, key_variables(runtime))
+    return job(program, config, interval, os.environ, moving_variables(), key_variables(runtime))
 
 
 def warn_of_cache(program: str) -> None:

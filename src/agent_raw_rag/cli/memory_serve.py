@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -124,7 +122,7 @@ def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> N
 
     ending: SimpleQueue[bool] = SimpleQueue()
     log = keep_in(os.path.join(runtime.home, "log"), "serve.log")
-    with log, _signals(ending), _serving(runtime, host, port, legacy) as serving:
+    with log, obeyed(lambda: ending.put(True), lambda: ending.put(False)), _serving(runtime, host, port, legacy) as serving:
         serving.on_end = lambda: ending.put(True)
         while not ending.get():
             logging.getLogger(NAME).info("SIGHUP: the configuration stays as it is; a restart takes the new one")
@@ -155,28 +153,6 @@ def _serving(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) ->
             # A thread sits in a model's code or waits for the store. What was acknowledged is committed.
             logging.shutdown()
             os._exit(0)
-
-
-@contextmanager
-def _signals(ending: SimpleQueue[bool]) -> Iterator[None]:
-    """Put whether to end, for each signal: SIGHUP means the end only where it says that the terminal was closed."""
-    in_terminal = os.isatty(0)
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        ending.put(True)
-
-    def hang_up(number: int, frame: FrameType | None) -> None:
-        ending.put(in_terminal and not os.isatty(0))
-
-    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop}
-    if hasattr(signal, "SIGHUP"):  # Windows has none
-        wanted[signal.SIGHUP] = hang_up
-    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _words(host: str | None, port: int | None, *, allow_remote: bool) -> list[str]:

@@ -15,22 +15,15 @@ if TYPE_CHECKING:
 
 def install(runtime: Runtime, words: Sequence[str], config: str | None, *, only_print: bool) -> None:
     """Hand the server to the system, or show what would be. Doing it again changes nothing."""
-    from agent_raw_rag.adapters.registry import adapters
     from agent_raw_rag.memory.legacy import legacy_tokens
-    from agent_raw_rag.service.choice import service_of
     from agent_raw_rag.service.job import SERVER, installed_program, serve_job
 
-    service = service_of(sys.platform, os.environ)
     program = installed_program(sys.argv, sys.executable, os.environ, SERVER)
     daemon.warn_of_cache(program)
-    moving = [name for row in adapters().values() for name in row.environment]
-    job = serve_job(program, words, config, os.environ, moving, daemon.key_variables(runtime))
-    if only_print:
-        render.line(service.render(job).rstrip("\n"))
+    job = serve_job(program, words, config, os.environ, daemon.moving_variables(), daemon.key_variables(runtime))
+    if not daemon.hand_over(job, only_print=only_print):
         return
-    for remark in service.install(job):
-        render.aside(remark)
-    render.line(f"Installed and started: {render.short_path(service.file)}")
+    daemon.tell_of_keys(runtime)
     for variable in legacy_tokens(runtime.environment):
         render.aside(f"{variable} is not handed on, as it is a secret: make a token with `raw-rag token create`.")
 

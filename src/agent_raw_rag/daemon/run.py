@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from agent_raw_rag import __version__
 from agent_raw_rag.daemon.loop import Daemon
 from agent_raw_rag.daemon.patience import want_files
 from agent_raw_rag.log import NAME, keep_in
+from agent_raw_rag.runtime.signals import obeyed
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
@@ -50,7 +49,7 @@ def _watch(
     """One daemon's life. Returns whether it was told to end; else its folder or its store was taken from under it."""
     with keep_in(os.path.join(home, "log")) as file:
         daemon = Daemon(load, scan_seconds)
-        with _signals(daemon), beside():
+        with obeyed(daemon.stop, daemon.reload), beside():
             _log.info("agent-raw-rag %s watches (process %d); log: %s", __version__, os.getpid(), file)
             daemon.run()
         if daemon.lost:
@@ -62,27 +61,3 @@ def _watch(
             logging.shutdown()
             os._exit(0)
     return True
-
-
-@contextmanager
-def _signals(daemon: Daemon) -> Iterator[None]:
-    in_terminal = os.isatty(0)
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        daemon.stop()
-
-    def reload(number: int, frame: FrameType | None) -> None:
-        if in_terminal and not os.isatty(0):  # it was closed
-            daemon.stop()
-        else:
-            daemon.reload()
-
-    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop}
-    if hasattr(signal, "SIGHUP"):  # Windows has none: there the daemon is started anew
-        wanted[signal.SIGHUP] = reload
-    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
