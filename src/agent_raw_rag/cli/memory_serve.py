@@ -16,6 +16,7 @@ import typer
 from agent_raw_rag import __version__
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.errors import ConfigError, UsageError
+from agent_raw_rag.runtime.signals import obeyed
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
