@@ -24,7 +24,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from agent_raw_rag.adapters.wiring import Wiring
 from agent_raw_rag.connect.hook import LIMIT_VARIABLE
@@ -180,7 +180,8 @@ def mcp_tools() -> Iterable[str]:
         for curation in (False, True)
     )
     tools = _listed(server)
-    size = sum(len(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in tools)
+    told = [{key: value for key, value in tool.items() if key != "wholeOutput"} for tool in tools]
+    size = sum(len(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in told)
     yield "# MCP tools"
     yield f"What `agent-raw-rag-mcp` offers over stdio: {len(tools)} tools, {size:,} characters of definitions in all."
     yield "## Server instructions"
@@ -215,7 +216,16 @@ def _prompts_and_resources(server: Any) -> Iterable[str]:
 
 
 def _listed(server: Any) -> list[dict[str, Any]]:
-    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in asyncio.run(server.list_tools())]
+    """The tools as they are listed, with the output schemas whole: for brevity clients are not told which keys are always there."""
+    from agent_raw_rag.server.schemas import slim
+
+    models = {tool.name: tool.fn_metadata.output_model for tool in server._tool_manager.list_tools()}
+    listed = [
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in asyncio.run(server.list_tools())
+    ]
+    for tool in listed:
+        tool["wholeOutput"] = slim(TypeAdapter(models[tool["name"]]).json_schema(mode="serialization"))
+    return listed
 
 
 def _tools(tools: list[dict[str, Any]]) -> Iterable[str]:
@@ -226,8 +236,8 @@ def _tools(tools: list[dict[str, Any]]) -> Iterable[str]:
         hints = tool.get("annotations", {})
         yield "Annotations: " + ", ".join(f"`{name}: {json.dumps(value)}`" for name, value in hints.items()) + "."
         yield "Structured output:"
-        yield _rows(("key", "type", "given"), _outputs(tool["outputSchema"]))
-        for name, part in tool["outputSchema"].get("$defs", {}).items():
+        yield _rows(("key", "type", "given"), _outputs(tool["wholeOutput"]))
+        for name, part in tool["wholeOutput"].get("$defs", {}).items():
             yield f"Each {name}: {part.get('description', '')}"
             yield _rows(("key", "type", "given"), _outputs(part))
 

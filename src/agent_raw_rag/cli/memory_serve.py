@@ -123,7 +123,11 @@ def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> N
 
     ending: SimpleQueue[bool] = SimpleQueue()
     log = keep_in(os.path.join(runtime.home, "log"), "serve.log")
-    with log, obeyed(lambda: ending.put(True), lambda: ending.put(False)), _serving(runtime, host, port, legacy) as serving:
+    with (
+        log,
+        obeyed(lambda: ending.put(True), lambda: ending.put(False)),
+        _serving(runtime, host, port, legacy) as serving,
+    ):
         serving.on_end = lambda: ending.put(True)
         while not ending.get():
             logging.getLogger(NAME).info("SIGHUP: the configuration stays as it is; a restart takes the new one")

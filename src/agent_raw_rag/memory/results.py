@@ -30,7 +30,7 @@ def stamp(instant: Millis | None) -> str | None:
 
 @dataclass(frozen=True)
 class Memory:
-    """One thing that is recalled: a note (layer ``atom``) or, if asked for, a raw turn (layer ``raw``)."""
+    """A note (layer atom) or a raw turn (layer raw)."""
 
     source_id: str
     timestamp: str | None

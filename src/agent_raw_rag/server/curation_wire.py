@@ -6,31 +6,13 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-
-class Candidate(TypedDict):
-    """A proposed statement, what it rests on, and what was decided."""
-
-    id: str
-    kind: str
-    statement: str
-    quote: str
-    evidence: list[str]
-    source: str
-    importance: str
-    confidence: float
-    rule: str | None
-    proposer: str
-    status: str
-    reason: str | None
-    note: str | None
-    created: str | None
-    decided: str | None
+from agent_raw_rag.memory.results import CandidateItem, NoteItem, Promotion
 
 
 class Candidates(TypedDict):
     """Newest first."""
 
-    candidates: list[Candidate]
+    candidates: list[CandidateItem]
     count: int
 
 
@@ -41,22 +23,13 @@ class Proposed(TypedDict):
     status: str
     created: bool
     merged: bool
-    candidate: Candidate
-
-
-class OnePromotion(TypedDict):
-    """What became of one candidate."""
-
-    candidate_id: str
-    node_id: str
-    merged: bool
-    superseded: str | None
+    candidate: CandidateItem
 
 
 class Promoted(TypedDict):
     """In the order of the ids."""
 
-    promoted: list[OnePromotion]
+    promoted: list[Promotion]
     count: int
     merged: bool
 
@@ -69,34 +42,11 @@ class Rejected(TypedDict):
     status: str
 
 
-class Note(TypedDict):
-    """A note with all that is known of it."""
-
-    id: str
-    kind: str
-    statement: str
-    topic: str | None
-    source: str
-    author: str | None
-    importance: str
-    confidence: float
-    evidence: list[str]
-    candidate: str | None
-    status: str
-    supersedes: str | None
-    superseded_by: str | None
-    tags: list[str]
-    reason: str | None
-    created: str | None
-    changed: str | None
-    expires: str | None
-
-
 class History(TypedDict):
     """Oldest first."""
 
     id: str
-    notes: list[Note]
+    notes: list[NoteItem]
     count: int
 
 

@@ -1,6 +1,7 @@
 """The shapes of the memory tools' structured content, which is the result objects' own ``as_json``.
 
-Plain typed dicts: the MCP layer makes the output schemas from them and checks every answer against them.
+Typed dicts, where that adds to an object's fields or leaves some out; the MCP layer makes the output schemas from them and
+checks every answer against them.
 """
 
 from __future__ import annotations
@@ -9,21 +10,7 @@ from typing import NotRequired  # pydantic refuses typing's own below Python 3.1
 
 from typing_extensions import TypedDict
 
-
-class Memory(TypedDict):
-    """A note (layer atom) or a raw turn (layer raw)."""
-
-    source_id: str
-    timestamp: str | None
-    layer: str
-    kind: str
-    text: str
-    topic: str | None
-    source: str
-    author: str | None
-    score: float | None
-    evidence: list[str]
-    tags: list[str]
+from agent_raw_rag.memory.results import Event, Memory
 
 
 class Recalled(TypedDict):
@@ -46,17 +33,6 @@ class Captured(TypedDict):
     duplicate: bool
     note: str
     skipped: NotRequired[str]
-
-
-class Event(TypedDict):
-    """A raw turn."""
-
-    event_id: str
-    timestamp: str | None
-    session_id: str
-    user: str | None
-    source: str
-    content: str
 
 
 class RawFound(TypedDict):
