@@ -25,6 +25,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from agent_raw_rag.adapters.wiring import Wiring
 from agent_raw_rag.connect.hook import LIMIT_VARIABLE
@@ -216,7 +217,7 @@ def _prompts_and_resources(server: Any) -> Iterable[str]:
 
 
 def _listed(server: Any) -> list[dict[str, Any]]:
-    """The tools as they are listed, with the output schemas whole: for brevity clients are not told which keys are always there."""
+    """The tools as they are listed, with the whole output schemas: clients are not told which keys are always there."""
     from agent_raw_rag.server.schemas import slim
 
     models = {tool.name: tool.fn_metadata.output_model for tool in server._tool_manager.list_tools()}
@@ -224,8 +225,17 @@ def _listed(server: Any) -> list[dict[str, Any]]:
         tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in asyncio.run(server.list_tools())
     ]
     for tool in listed:
-        tool["wholeOutput"] = slim(TypeAdapter(models[tool["name"]]).json_schema(mode="serialization"))
+        tool["wholeOutput"] = slim(
+            TypeAdapter(models[tool["name"]]).json_schema(schema_generator=_WholeObjects, mode="serialization")
+        )
     return listed
+
+
+class _WholeObjects(GenerateJsonSchema):
+    """Of a result object every key is always there, whether its field has a default or not."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return field["type"] == "dataclass-field" or super().field_is_required(field, total)
 
 
 def _tools(tools: list[dict[str, Any]]) -> Iterable[str]:
