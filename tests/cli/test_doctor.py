@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from agent_raw_rag import __version__
 from agent_raw_rag.adapters.registry import adapter
 from agent_raw_rag.cli import ingest
 from agent_raw_rag.cli.app import app
+from agent_raw_rag.cli.checks.finding import Finding, mended
 from agent_raw_rag.cli.checks.retention import retention
-from agent_raw_rag.runtime import heartbeat
+from agent_raw_rag.runtime import Runtime, heartbeat
 from agent_raw_rag.runtime.heartbeat import AgentBeat, Heartbeat
 from agent_raw_rag.service.systemd import UNIT
 from agent_raw_rag.store.lock import DAEMON, lock
@@ -376,12 +378,13 @@ def test_fix_says_what_is_wrong_before_it_and_what_was_done_after_it(filled: Env
     assert "ok: vector cache" in after
 
 
-def test_fix_waits_for_a_writer_and_then_says_who_it_is(filled: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_raw_rag.runtime.upkeep.WAIT_SECONDS", 0.0)
+def test_fix_waits_for_a_writer_and_then_says_who_it_is(filled: Environment) -> None:
     _no_index(filled)
+    upkeep = replace(Runtime.load(None, filled).upkeep, wait_seconds=0.0)
+    finding = Finding("warn", "words", "it is gone", "", lambda: str(upkeep.rebuild_words()))
     with lock(str(home(filled)), "writer", wait_seconds=1, purpose="a test"):
-        said = run(filled, "doctor", "--fix").stdout
-    assert "could not be mended" in said and "a test" in said
+        said = mended(finding)
+    assert "could not be mended" in said.text and "a test" in said.text and said.level == "warn"
     assert bad(filled) == {"words"}
 
 

@@ -93,30 +93,26 @@ def test_another_model_fills_a_space_of_its_own_and_takes_over_when_it_is_comple
     assert done.notes[0].startswith(f"{space(WIDE)} is complete")
 
 
-def test_until_then_the_old_space_is_searched_and_gets_new_chunks_too(
-    store: Stored, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embed, "SLICE", 1)
-    run(store, SMALL)
+def test_until_then_the_old_space_is_searched_and_gets_new_chunks_too(store: Stored) -> None:
+    run(store, SMALL, slice_chunks=1)
     add(store, 2)
     failing = Failing(made(WIDE), texts=1)
-    done = run(store, WIDE, made=lambda choice: failing if choice == WIDE else made(choice))
+    done = run(store, WIDE, slice_chunks=1, made=lambda choice: failing if choice == WIDE else made(choice))
     assert done.result[:3] == (store.chunks() // 2 + 1, store.chunks() - 1, "The server is gone.")  # type: ignore[attr-defined]
     assert state(store) == {
         space(SMALL): (True, store.chunks(), 0),
         space(WIDE): (False, 1, store.chunks() - 1),
     }
-    run(store, WIDE)
+    run(store, WIDE, slice_chunks=1)
     assert Spaces(store.connection).active_name() == space(WIDE)
 
 
-def test_what_was_filled_is_not_filled_again(store: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed, "SLICE", 1)
-    run(store, SMALL)
+def test_what_was_filled_is_not_filled_again(store: Stored) -> None:
+    run(store, SMALL, slice_chunks=1)
     first = Failing(made(WIDE), texts=2)
-    run(store, WIDE, made=lambda choice: first if choice == WIDE else made(choice))
+    run(store, WIDE, slice_chunks=1, made=lambda choice: first if choice == WIDE else made(choice))
     second = Failing(made(WIDE), texts=10_000)
-    run(store, WIDE, made=lambda choice: second if choice == WIDE else made(choice))
+    run(store, WIDE, slice_chunks=1, made=lambda choice: second if choice == WIDE else made(choice))
     assert 10_000 - second.left == store.chunks() - 2
 
 

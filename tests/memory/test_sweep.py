@@ -171,17 +171,17 @@ def test_a_row_number_that_is_given_anew_is_swept_anew(spoken: Spoken) -> None:
     assert spoken.runtime.memory.promotion.sweep().created == 1
 
 
-def test_a_slice_ends_where_it_has_found_much(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_raw_rag.memory.sweep.MOST_HITS", 2)
+def test_a_slice_ends_where_it_has_found_much(spoken: Spoken) -> None:
+    sweep = replace(spoken.runtime.memory.promotion.sweeping, most_hits=2)
     for number in range(5):
         spoken.say(f"Remember: the port of host {number} is {number}000", agent="claude", time=now(), settled=number > 2,
                    key=f"k{number}")  # fmt: skip
-    assert spoken.runtime.memory.promotion.sweep().created == 2
+    assert sweep().created == 2
     for number in range(3):
         spoken.settle(f"k{number}", f"Remember: the port of host {number} is {number}000")
-    swept = spoken.runtime.memory.promotion.sweep()
+    swept = sweep()
     assert (swept.read, swept.created) == (3, 3)
-    assert spoken.runtime.memory.promotion.sweep().read == 0
+    assert sweep().read == 0
 
 
 TEXTS = st.sampled_from(

@@ -334,18 +334,19 @@ def test_trigger_rules_can_be_tried_changed_and_are_refused_with_their_line(tmp_
 
 KILLED = """
 import os, signal
-from agent_raw_rag.store.sweep import SweepRows
-passed, after = SweepRows.pass_to, SweepRows.after
-def pass_to(self, number):
-    passed(self, number)
-    if number >= {after}:
+from dataclasses import replace
+from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.store.notes import new_note_id
+made = 0
+def new_note():
+    global made
+    made += 1
+    if made >= {after}:
         os.kill(os.getpid(), signal.SIGKILL)
-SweepRows.pass_to = pass_to
-SweepRows.after = lambda self, number, upto, limit: after(self, number, upto, 2)
-from agent_raw_rag.cli.app import main
-main()
+    return new_note_id()
+replace(Runtime.load().memory.promotion.sweeping, slice_turns=2, new_note=new_note)()
 """
-"""Slices of two turns, and an end before the slice that comes to ``after`` is committed."""
+"""Slices of two turns, and an end in the middle of the slice that makes the note ``after``."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -355,7 +356,7 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path, after: int) -> None
     contents = [f"Remember: the port of host {number} is {number}000" for number in range(6)]
     captured(environment, *contents)
     process = subprocess.run(
-        [sys.executable, "-c", KILLED.format(after=after), "sweep", "--now"], env=environment_of(environment), check=False,
+        [sys.executable, "-c", KILLED.format(after=after)], env=environment_of(environment), check=False,
         capture_output=True, timeout=60,
     )  # fmt: skip
     assert process.returncode == -signal.SIGKILL, process.stderr

@@ -40,8 +40,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 _log = logging.getLogger(NAME)
 
 
-def build(answers: Answers, token: str = "") -> Starlette:
-    """The application that gives these answers. ``token``: every request must show it; "": the socket's permissions suffice."""
+def build(answers: Answers, token: str = "", request_seconds: float = REQUEST_SECONDS) -> Starlette:
+    """The application that gives these answers.
+
+    Args:
+        answers: What it answers by.
+        token: Every request must show it; "": the socket's permissions suffice.
+        request_seconds: For a body to come.
+    """
     models, searches, counts, light = (anyio.CapacityLimiter(n) for n in (MODEL_THREADS, SEARCH_THREADS, 1, 1))
 
     def route(
@@ -50,7 +56,7 @@ def build(answers: Answers, token: str = "") -> Starlette:
         async def handle(request: Request) -> Response:
             try:
                 _admit(request, token)
-                content = await _content(request) if method == "POST" else b""
+                content = await _content(request, request_seconds) if method == "POST" else b""
                 found = await anyio.to_thread.run_sync(answer, content, limiter=limiter, abandon_on_cancel=True)
                 return _bytes(found) if isinstance(found, bytes) else _json(200, found)
             except (HTTPException, ClientDisconnect):
@@ -87,17 +93,17 @@ def _admit(request: Request, token: str) -> None:
         raise HTTPException(401, "The token is missing or wrong.")
 
 
-async def _content(request: Request) -> bytes:
+async def _content(request: Request, seconds: float) -> bytes:
     """The body, no larger than is allowed, whatever its head says. Raises HTTPException."""
     content = bytearray()
     try:
-        with anyio.fail_after(REQUEST_SECONDS):
+        with anyio.fail_after(seconds):
             async for piece in request.stream():
                 content += piece
                 if len(content) > MAX_REQUEST_BYTES:
                     raise HTTPException(413, f"The body has more than {MAX_REQUEST_BYTES:,} bytes.")
     except TimeoutError:
-        raise HTTPException(408, f"The body did not come within {REQUEST_SECONDS:.0f} s.") from None
+        raise HTTPException(408, f"The body did not come within {seconds:.0f} s.") from None
     return bytes(content)
 
 

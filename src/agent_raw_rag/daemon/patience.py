@@ -29,14 +29,21 @@ _log = logging.getLogger(NAME)
 class Patient(H11Protocol):
     """A connection that is closed if it asks nothing."""
 
+    seconds = REQUEST_SECONDS
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody connected."""
         super().connection_made(transport)
-        self.loop.call_later(REQUEST_SECONDS, self._close_if_unused)
+        self.loop.call_later(self.seconds, self._close_if_unused)
 
     def _close_if_unused(self) -> None:
         if self.cycle is None and not self.transport.is_closing():
             self.transport.close()
+
+
+def patient(seconds: float) -> type[Patient]:
+    """Connections that wait so long."""
+    return type("Patient", (Patient,), {"seconds": seconds})
 
 
 class Complaints:

@@ -14,7 +14,7 @@ import uvicorn
 from agent_raw_rag.daemon.answers import Answers
 from agent_raw_rag.daemon.app import build
 from agent_raw_rag.daemon.listening import listening
-from agent_raw_rag.daemon.patience import Complaints, Patient
+from agent_raw_rag.daemon.patience import REQUEST_SECONDS, Complaints, patient
 from agent_raw_rag.encode.daemon_address import ADDRESS_FILE, Address
 from agent_raw_rag.log import NAME
 from agent_raw_rag.store.opened import Mark, mark
@@ -33,8 +33,15 @@ _log = logging.getLogger(NAME)
 class Serving:
     """``/v1/embeddings``, ``/v1/rerank``, ``/health`` and ``/search`` of a runtime, from ``start`` to ``stop``."""
 
-    def __init__(self, runtime: Runtime, *, unix: bool | None = None) -> None:
-        """``unix``: see ``listening``. The runtime's models are those of this process from now on."""
+    def __init__(self, runtime: Runtime, *, unix: bool | None = None, request_seconds: float = REQUEST_SECONDS) -> None:
+        """The runtime's models are those of this process from now on.
+
+        Args:
+            runtime: What answers.
+            unix: See ``listening``.
+            request_seconds: How long a client may take for the head, and for the body, of a request.
+        """
+        self._request_seconds = request_seconds
         self._home, self._environment = runtime.home, runtime.environment
         self._answers = Answers(runtime)
         self._unix = unix
@@ -54,7 +61,9 @@ class Serving:
         bound, address = self._held.enter_context(listening(self._home, self._environment, unix=self._unix))
         place = address.path or os.path.join(self._home, ADDRESS_FILE)
         self._place = place, mark(place)
-        self._server = _Server(_config(build(self._answers, address.token)))
+        self._server = _Server(
+            _config(build(self._answers, address.token, self._request_seconds), self._request_seconds)
+        )
         self._thread = threading.Thread(target=self._run, args=(self._server, bound), name="serving", daemon=True)
         self._thread.start()
         return address
@@ -104,9 +113,9 @@ class _Server(uvicorn.Server):
             loop.call_soon_threadsafe(ended.set)
 
 
-def _config(app: object) -> uvicorn.Config:
+def _config(app: object, request_seconds: float) -> uvicorn.Config:
     return uvicorn.Config(
-        app, loop="asyncio", http=Patient, ws="none", lifespan="off", log_config=None, log_level=logging.ERROR,  # type: ignore[arg-type]
+        app, loop="asyncio", http=patient(request_seconds), ws="none", lifespan="off", log_config=None, log_level=logging.ERROR,  # type: ignore[arg-type]
         access_log=False, proxy_headers=False, server_header=False, date_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS, timeout_keep_alive=75,
     )  # fmt: skip

@@ -47,7 +47,7 @@ class Embedded(NamedTuple):
 def embed_backlog(
     connection: Connection, home: str, encoder: Callable[[], Encoder | None],
     on_progress: Callable[[int, int], None] = lambda done, total: None,
-    *, gate: Gate = nullcontext, rest: Rest = lambda seconds: None,
+    *, gate: Gate = nullcontext, rest: Rest = lambda seconds: None, slice_chunks: int = SLICE,
 ) -> Embedded:  # fmt: skip
     """Encode what has no vector yet, and bring the vector cache up."""
     try:
@@ -57,7 +57,7 @@ def embed_backlog(
         space = model.space
     except ModelError as error:
         return Embedded(0, -1, str(error))
-    work = _Work(connection, home, model, Vectors(connection, space.name), gate, rest)
+    work = _Work(connection, home, model, Vectors(connection, space.name), gate, rest, slice_chunks)
     with gate():  # what a killed run has made is not searched yet
         feed_cache(connection, home, space.name, space.dim)
     reached = cached_up_to(connection, home, space.name, space.dim)
@@ -74,14 +74,16 @@ class _Work:
     """One backlog being worked off."""
 
     def __init__(
-        self, connection: Connection, home: str, model: Encoder, vectors: Vectors, gate: Gate, rest: Rest
-    ) -> None:
+        self, connection: Connection, home: str, model: Encoder, vectors: Vectors, gate: Gate, rest: Rest,
+        slice_chunks: int,
+    ) -> None:  # fmt: skip
         self.connection = connection
         self.home = home
         self.model = model
         self.vectors = vectors
         self.gate = gate
         self.rest = rest
+        self.slice_chunks = slice_chunks
         self.encoded = 0
         self.refused: list[str] = []
 
@@ -89,7 +91,7 @@ class _Work:
         """All slices behind chunk ``after``; why it ended early, if it did."""
         done = slices = 0
         last = Reader(self.connection).last_chunk()  # what others capture meanwhile waits: they may never pause
-        while after < last and (batch := self.vectors.backlog(after, SLICE)):
+        while after < last and (batch := self.vectors.backlog(after, self.slice_chunks)):
             began = time.monotonic()
             try:
                 self._slice(batch)

@@ -15,7 +15,7 @@ from agent_raw_rag.derived import cache_files
 from agent_raw_rag.encode.base import Discovers, Encoder
 from agent_raw_rag.encode.choice import Choice
 from agent_raw_rag.errors import ModelError, NotFoundError, UsageError
-from agent_raw_rag.ingest.embed import Embedded, Gate, embed_backlog
+from agent_raw_rag.ingest.embed import SLICE, Embedded, Gate, embed_backlog
 from agent_raw_rag.store.connection import Connection, transaction
 from agent_raw_rag.store.spaces import SpaceRow, Spaces
 
@@ -33,6 +33,8 @@ class Embedding:
     refill_share: float = 1.0
     """Of the time, spent on a space that is not searched yet."""
     pause: Callable[[float], None] = time.sleep
+    slice_chunks: int = SLICE
+    """Chunks that are embedded and stored at once."""
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -95,6 +97,7 @@ class Embedding:
         done = embed_backlog(
             self.connection, self.home, made, self.on_progress, gate=self.gate,
             rest=lambda seconds: self.pause(seconds * (1 / share - 1)) if share < 1 else None,
+            slice_chunks=self.slice_chunks,
         )  # fmt: skip
         if done.refused:
             self.notes.append(f"{len(done.refused)} texts are found by words only: {done.refused[0]}")

@@ -54,6 +54,7 @@ class Sweep:
     take: Taker
     new_note: Callable[[], str] = new_note_id
     slice_turns: int = SLICE
+    most_hits: int = MOST_HITS
 
     def __call__(self, *, everything: bool = False, actor: Actor = SWEEPER) -> Swept:
         """Sweep what is new; with ``everything`` also the history that logs told before there was this store, of which
@@ -136,7 +137,7 @@ class _Run:
                 self.counts.read += 1
                 found += [(turn, hit) for hit in self.triggers.hits(turn.text)]
             self.counts.history += not turn.is_new
-            if len(found) >= MOST_HITS:
+            if len(found) >= self.sweep.most_hits:
                 return found, turn.number
         return found, part.upto
 

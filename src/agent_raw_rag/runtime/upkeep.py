@@ -27,6 +27,7 @@ class Upkeep:
     home: str
     store: str
     reader: Callable[[], Reader]
+    wait_seconds: float = WAIT_SECONDS
 
     def damage(self) -> list[str]:
         """What SQLite finds wrong with the store's file; empty: nothing. Reads all of it."""
@@ -97,7 +98,7 @@ class Upkeep:
     def _lock(self, purpose: str) -> Iterator[None]:
         from agent_raw_rag.store.lock import WRITER, lock
 
-        with lock(self.home, WRITER, wait_seconds=WAIT_SECONDS, purpose=purpose):
+        with lock(self.home, WRITER, wait_seconds=self.wait_seconds, purpose=purpose):
             yield
 
     @contextmanager
