@@ -1,7 +1,8 @@
-"""The daemon: how soon a line is found, what idling costs, and whether memory grows over a day of work.
+"""The daemon: how soon a line is found, what idling costs, how soon it ends, and whether memory grows over a day of work.
 
     python benchmarks/daemon.py latency [--lines 50]
     python benchmarks/daemon.py idle [--sources 2000] [--minutes 10]
+    python benchmarks/daemon.py ending [--rounds 5] [--sources 2000]
     python benchmarks/daemon.py replay [--hours 24] [--speed 100] [--sessions 4]
 
 Each starts a real ``raw-rag-ingest --watch`` over logs of its own in a temporary home, and prints one JSON object.
@@ -10,6 +11,8 @@ Each starts a real ``raw-rag-ingest --watch`` over logs of its own in a temporar
   server is asked by ``raw_rag_search`` until it finds it: the median and the worst, in seconds. The search's own time is in it.
 - ``idle``: the daemon reads so many sources, settles for a minute, and is then left alone. CPU time and bytes read are those of
   ``/proc/PID/stat`` and ``/proc/PID/io`` (``rchar``: what it asked for, from whatever cache).
+- ``ending``: SIGTERM while the first read of so many sources runs, while vectors are made of it, and while nothing happens:
+  seconds to the end of the process, and what a plain run afterwards finds to add. Bar: 5 s.
 - ``replay``: so many sessions speak as agents do (a prompt, then an answer with actions, each 45 s on average), so much faster.
   Resident memory is taken 96 times; flat means: the largest of the last quarter is within 10 % of that of the second quarter.
 """
@@ -174,6 +177,41 @@ def copies(home: Home, sources: int) -> None:
         (folder / f"{session.decode().strip()}.jsonl").write_bytes(b"".join(renewed(sample, number)))
 
 
+# ---------------------------------------------------------------- ending
+
+
+def ending(home: Home, rounds: int, sources: int) -> dict[str, Any]:
+    copies(home, sources)
+    reading = [ended(home, random.uniform(1.0, 4.0)) for _ in range(rounds)]
+    Runtime.load(None, environment(home.path, home.store)).ingest(embed=False)
+    embedding = [ended(home, random.uniform(6.0, 9.0)) for _ in range(rounds)]
+    Runtime.load(None, environment(home.path, home.store)).ingest()
+    idling = [ended(home, random.uniform(6.0, 9.0)) for _ in range(rounds)]
+    after = Runtime.load(None, environment(home.path, home.store)).ingest(embed=False)
+    parts = {"reading": reading, "embedding": embedding, "idling": idling}
+    worst = max(max(one) for one in parts.values())
+    return {
+        **{name: spread(seconds) for name, seconds in parts.items()}, "bar_seconds": 5, "within_bar": worst <= 5,
+        "new_turns_afterwards": sum(one.new_turns for one in after.agents.values()),
+    }  # fmt: skip
+
+
+def ended(home: Home, after_seconds: float) -> float:
+    """Seconds from SIGTERM to the end of a daemon that has run so long."""
+    process = subprocess.Popen(
+        [str(Path(sys.executable).parent / "raw-rag-ingest"), "--watch"], env=environment(home.path, home.store),
+        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    time.sleep(after_seconds)
+    if process.poll() is not None:
+        raise SystemExit(f"the daemon ended by itself, with status {process.returncode}")
+    began = time.perf_counter()
+    process.send_signal(signal.SIGTERM)
+    if process.wait(timeout=60) != 0:
+        raise SystemExit(f"SIGTERM ended it with status {process.returncode}")
+    return time.perf_counter() - began
+
+
 # ---------------------------------------------------------------- replay
 
 
@@ -231,6 +269,9 @@ def main() -> None:
     one = commands.add_parser("idle")
     one.add_argument("--sources", type=int, default=2000)
     one.add_argument("--minutes", type=float, default=10)
+    one = commands.add_parser("ending")
+    one.add_argument("--rounds", type=int, default=5)
+    one.add_argument("--sources", type=int, default=2000)
     one = commands.add_parser("replay")
     one.add_argument("--hours", type=float, default=24)
     one.add_argument("--speed", type=float, default=100)
@@ -239,7 +280,7 @@ def main() -> None:
     command, encoder = asked.pop("command"), asked.pop("encoder")
     with tempfile.TemporaryDirectory() as folder:
         home = Home.of(Path(folder), config=CONFIG.format(encoder=encoder))
-        measured = {"latency": latency, "idle": idle, "replay": replay}[command](home, **asked)
+        measured = {"latency": latency, "idle": idle, "ending": ending, "replay": replay}[command](home, **asked)
     print(json.dumps({command: measured, "encoder": encoder}, indent=2))
 
 

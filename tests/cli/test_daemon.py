@@ -117,13 +117,22 @@ def test_status_says_whether_a_daemon_runs_and_how_far_it_is(own: Environment) -
     beat = Heartbeat(
         pid=4711, version="1", started=1.0, beat=2.0, caught_up=True, error="The disk is full.", error_at=2.0
     )
-    beat.agents["claude"] = AgentBeat(lag_seconds=0.4, read_at=2.0, failing={"/x": "no"}, waiting=2, waiting_since=1.0)
+    beat.agents["claude"] = AgentBeat(
+        lag_seconds=0.4,
+        read_at=2.0,
+        sources={"/a.jsonl": 0.7, "/b.jsonl": 0.4},
+        failing={"/x": "no"},
+        waiting=2,
+        waiting_since=1.0,
+    )
     write(home, beat)
     assert "it died after" in run(own, "status").stdout
     with lock(home, DAEMON, wait_seconds=0, purpose="a test"):
         shown = run(own, "status").stdout
         assert "Daemon   running, process 4711, since" in shown
-        assert "last change read after 0.4 s" in shown
+        assert "last change read after 0.4 s" in shown and "/a.jsonl" not in shown
+        of_one = run(own, "status", "--agent", "claude").stdout
+        assert "/a.jsonl: read 0.7 s after it changed" in of_one and "/b.jsonl: read 0.4 s after it changed" in of_one
         assert "2 sources waiting since" in shown
         assert "/x cannot be read: no" in shown
         assert "The disk is full." in shown

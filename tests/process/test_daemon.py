@@ -52,6 +52,8 @@ def test_what_is_said_while_it_watches_is_found(home: Home) -> None:
     with home.watching(*RARELY) as daemon:
         say_in_lines(home.path / LINES, "The heron codec drops the last frame.")
         home.finds_soon("The heron codec drops the last frame.")
+        lag = wait_for(lambda: home.beat().agents["claude"].sources, "the lag of its source")
+        assert list(lag) == [str(home.path / LINES)] and lag[str(home.path / LINES)] >= 0
         say_in_database(home.path / DATABASE, "Use the walnut allocator for parts.")
         home.finds_soon("Use the walnut allocator for parts.")
         assert end(daemon) == 0

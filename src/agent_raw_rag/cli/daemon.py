@@ -112,9 +112,9 @@ def show(config: str | None, *, json: bool) -> None:
     show_state(state)
 
 
-def show_state(state: DaemonState) -> None:
-    """A daemon for people: a line, and one for each thing that is not as it should be."""
-    said = told(state, render.short_path)
+def show_state(state: DaemonState, agent: str | None = None) -> None:
+    """A daemon for people: a line, and one for each thing that is not as it should be. ``agent``: whose sources' lag is told."""
+    said = told(state, render.short_path, agent)
     render.line(f"Daemon   {said.state}")
     for note in said.notes:
         render.line(f"         {note}", "dim")

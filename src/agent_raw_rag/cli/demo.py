@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.cli.search import show_passage
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
@@ -57,8 +58,8 @@ def _home() -> Iterator[Runtime]:
 def _introduce(runtime: Runtime) -> None:
     render.line("Sample logs of one project, uploader, told across the agents:", "bold")
     for name, one in runtime.status().agents.items():
-        counts = f"{render.count(one.sessions, 'session')}, {render.count(one.turns, 'turn')}"
-        render.line(f"  {name}: {counts} of {render.count(one.sources, 'source')}")
+        counts = f"{count(one.sessions, 'session')}, {count(one.turns, 'turn')}"
+        render.line(f"  {name}: {counts} of {count(one.sources, 'source')}")
 
 
 def _answer(runtime: Runtime, question: str, *, quiet: bool) -> dict[str, object]:

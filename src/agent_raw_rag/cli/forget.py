@@ -10,6 +10,7 @@ import typer
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.errors import UsageError
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
@@ -67,4 +68,4 @@ def _say(result: Forgotten, json: bool, *, done: bool) -> None:
 
 
 def _counted(result: Forgotten) -> str:
-    return f"{render.count(result.turns, 'turn')} of {render.count(result.sessions, 'session')}"
+    return f"{count(result.turns, 'turn')} of {count(result.sessions, 'session')}"

@@ -15,6 +15,7 @@ from agent_raw_rag.cli import daemon, options, render
 from agent_raw_rag.cli.status import show_status_of
 from agent_raw_rag.errors import UsageError
 from agent_raw_rag.runtime import heartbeat
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import AgentCounts, IngestReport, Note
@@ -141,8 +142,8 @@ def show_report(report: IngestReport) -> None:
         render.line("No logs found. Looked in:")
         for name, folders in report.looked_in.items():
             render.line(f"  {name}: {', '.join(render.short_path(folder) for folder in folders) or 'nowhere'}")
-    backlog = f", {render.count(report.backlog, 'chunk')} to go" if report.backlog > 0 else ""
-    render.line(f"{render.count(report.embedded, 'vector')} made{backlog}, {report.seconds:.1f} s", "dim")
+    backlog = f", {count(report.backlog, 'chunk')} to go" if report.backlog > 0 else ""
+    render.line(f"{count(report.embedded, 'vector')} made{backlog}, {report.seconds:.1f} s", "dim")
     for note in report.notes:
         render.line(note, "dim")
     if report.encoder_problem:
@@ -152,9 +153,9 @@ def show_report(report: IngestReport) -> None:
 
 
 def _show_agent(name: str, one: AgentCounts) -> None:
-    new = f"{render.count(one.new_turns, 'new turn')} in {render.count(one.new_sessions, 'new session')}"
-    stored = f"{render.count(one.turns, 'turn')}, {render.count(one.sessions, 'session')}"
-    render.line(f"{name}: {new}; stored: {stored} of {render.count(one.sources, 'source')}")
+    new = f"{count(one.new_turns, 'new turn')} in {count(one.new_sessions, 'new session')}"
+    stored = f"{count(one.turns, 'turn')}, {count(one.sessions, 'session')}"
+    render.line(f"{name}: {new}; stored: {stored} of {count(one.sources, 'source')}")
     for path, why in one.failed_sources.items():
         render.finding("error", f"{path} could not be read: {why}", "")
     if one.new_unknown_records:
@@ -167,7 +168,7 @@ def _status(agents: list[str], json: bool, config: str | None) -> None:
         raise UsageError("--status shows one agent or all.", hint="Give --agent once, or not at all.")
     runtime = options.load(config)
     report = runtime.status(agents[0] if agents else None)
-    show_status_of(report, heartbeat.state(runtime.home), json=json)
+    show_status_of(report, heartbeat.state(runtime.home), next(iter(agents), None), json=json)
 
 
 @contextmanager

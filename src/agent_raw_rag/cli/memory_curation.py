@@ -9,6 +9,7 @@ import typer
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.errors import StoreError
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.memory.results import CandidateItem, Swept
@@ -153,7 +154,7 @@ def verify(space: options.Space = None, json: options.Json = False, config: opti
     if json:
         render.as_json(verified.as_json())
     elif verified.ok:
-        render.line(f"{render.count(verified.rows, 'act')}, all as they were written.")
+        render.line(f"{count(verified.rows, 'act')}, all as they were written.")
     if verified.ok:
         return
     if json:
@@ -174,13 +175,11 @@ def _show_candidate(one: CandidateItem) -> None:
 
 
 def _show_swept(swept: Swept) -> None:
-    made = f"{render.count(swept.created, 'new candidate')}, {swept.promoted} of them promoted, {swept.conflicts} in conflict"
-    render.line(f"{render.count(swept.read, 'turn')} read: {made}.")
+    made = f"{count(swept.created, 'new candidate')}, {swept.promoted} of them promoted, {swept.conflicts} in conflict"
+    render.line(f"{count(swept.read, 'turn')} read: {made}.")
     if swept.merged:
         render.line(f"{swept.merged} merged into notes that say the same.")
     if swept.history:
-        render.line(
-            f"{render.count(swept.history, 'turn')} from before this store left alone; --all reads them.", "dim"
-        )
+        render.line(f"{count(swept.history, 'turn')} from before this store left alone; --all reads them.", "dim")
     for warning in swept.warnings:
         render.line(warning, "dim")

@@ -9,6 +9,7 @@ import typer
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.errors import UsageError
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.memory.portable.restore import Restored
@@ -123,7 +124,7 @@ def _show_restored(one: Restored) -> None:
         render.line(f"What it replaced is kept in {one.kept}.", "dim")
     if one.returned:
         render.finding(
-            "warn", f"{render.count(one.returned, 'turn')} that had been forgotten since the backup was made are back.",
+            "warn", f"{count(one.returned, 'turn')} that had been forgotten since the backup was made are back.",
             "`raw-rag forget` forgets them again; the backup itself still holds them.",
         )  # fmt: skip
 
@@ -160,7 +161,7 @@ def _show_import(result: dict[str, Any]) -> None:
     if result.get("encoder_problem"):
         render.finding("warn", result["encoder_problem"], "Until this is mended search goes by words.")
     elif result["backlog"] > 0:
-        render.line(f"{render.count(result['backlog'], 'chunk')} without a vector; `raw-rag-ingest` makes them.", "dim")
+        render.line(f"{count(result['backlog'], 'chunk')} without a vector; `raw-rag-ingest` makes them.", "dim")
 
 
 _NOTED = {
@@ -175,10 +176,8 @@ _NOTED = {
 
 def _counted(counts: dict[str, int]) -> str:
     shown = {"journal": "journal row", "sessions": "session", "turns": "turn"}
-    return (
-        ", ".join(render.count(number, shown.get(name, name)) for name, number in counts.items() if number) or "nothing"
-    )
+    return ", ".join(count(number, shown.get(name, name)) for name, number in counts.items() if number) or "nothing"
 
 
 def _rows(counts: dict[str, int]) -> str:
-    return f"{render.count(counts.get('turns', 0), 'turn')}, {render.count(counts.get('notes', 0), 'note')}"
+    return f"{count(counts.get('turns', 0), 'turn')}, {count(counts.get('notes', 0), 'note')}"

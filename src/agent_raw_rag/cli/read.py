@@ -8,6 +8,7 @@ import typer
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.errors import NotFoundError
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.search.browse import ReadTurn, SessionItem
@@ -90,7 +91,7 @@ def show_turn(turn: ReadTurn, *, with_session: bool = False) -> None:
 
 def show_session(item: SessionItem) -> None:
     """The facts about a session, for people."""
-    facts = [item.agent, render.short_path(item.project), item.branch, item.version, render.count(item.turns, "turn"),
+    facts = [item.agent, render.short_path(item.project), item.branch, item.version, count(item.turns, "turn"),
              f"{render.when(item.started)} to {render.when(item.last)}"]  # fmt: skip
     render.line(f"{item.session}{f'  {item.title}' if item.title else ''}", "bold")
     render.line(" · ".join(fact for fact in facts if fact))

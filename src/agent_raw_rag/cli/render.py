@@ -205,11 +205,6 @@ def size(count: int) -> str:
     return f"{amount:.1f} GB"
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _encodable(text: str) -> str:
     """The text as far as stdout's encoding goes: a terminal in another locale shows what it can."""
     encoding = sys.stdout.encoding or "utf-8"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent_raw_rag.cli import options, render
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.search.result import Passage, SearchResult
@@ -53,7 +54,7 @@ def show_result(result: SearchResult, where: str, *, explain: bool = False) -> N
             show_stages(one)
     if result.passages:
         stages = "; ".join(result.stages)
-        render.line(f"{render.count(len(result.passages), 'passage')} from {options.in_words(where)}. {stages}", "dim")
+        render.line(f"{count(len(result.passages), 'passage')} from {options.in_words(where)}. {stages}", "dim")
     for note in result.notes:
         render.line(note, "dim")
 

@@ -14,6 +14,8 @@ from agent_raw_rag.runtime.heartbeat import AgentBeat, Heartbeat
 
 NEWS_SECONDS = 2.0
 IDLE_SECONDS = 60.0
+MOST_SOURCES = 20
+"""Of an agent, whose lag is told each."""
 _log = logging.getLogger(NAME)
 
 
@@ -32,12 +34,16 @@ class Health:
         """What is said of an agent."""
         return self.beat.agents.setdefault(name, AgentBeat())
 
-    def was_read(self, agent: str, changed_at: float | None, failing: Mapping[str, str], recovered: set[str]) -> None:
-        """An agent's sources were read; ``changed_at``: the newest change in them."""
+    def was_read(
+        self, agent: str, changed: Mapping[str, float], failing: Mapping[str, str], recovered: set[str]
+    ) -> None:
+        """An agent's sources were read; ``changed``: path -> when it changed, of those whose lag counts."""
         one = self.agent(agent)
         one.read_at = time.time()
-        if changed_at is not None:
-            one.lag_seconds = round(max(0.0, one.read_at - changed_at), 3)
+        for path in sorted(changed, key=lambda path: changed[path]):
+            one.sources.pop(path, None)
+            one.sources[path] = one.lag_seconds = round(max(0.0, one.read_at - changed[path]), 3)
+        one.sources = dict(list(one.sources.items())[-MOST_SOURCES:])
         one.failing = {path: why for path, why in one.failing.items() if path not in recovered} | dict(failing)
         one.waiting, one.waiting_since = 0, None
         self._news = True

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -261,7 +261,7 @@ class Daemon:
 
     def _read(self, agent: str, paths: Collection[str], only: Collection[str] | None) -> None:
         """Read these sources of an agent; ``only`` None: all that it has."""
-        newest = max((at for path in paths if (at := changed_at(path)) is not None), default=None)
+        changed = {path: at for path in paths if (at := changed_at(path)) is not None}
         try:
             report = self._ingest(agent, only)
         except Stopped:
@@ -276,16 +276,15 @@ class Daemon:
             else:
                 self._give_up(agent, paths, error)
         else:
-            self._was_read(agent, report, paths, newest, first=only is None)
+            self._was_read(agent, report, paths, {} if only is None else changed)
 
     def _ingest(self, agent: str, only: Collection[str] | None) -> IngestReport:
         return self.runtime.ingest(
             [agent], wait_seconds=WRITER_WAIT_SECONDS, embed=False, only=only, on_note=self._on_note
         )
 
-    def _was_read(
-        self, agent: str, report: IngestReport, paths: Collection[str], newest: float | None, *, first: bool
-    ) -> None:
+    def _was_read(self, agent: str, report: IngestReport, paths: Collection[str], changed: Mapping[str, float]) -> None:
+        """``changed``: empty at the first read, as what changed before the daemon began says nothing about its lag."""
         counts = report.agents[agent]
         failing, now = counts.failed_sources, time.monotonic()
         for path, why in failing.items():
@@ -295,8 +294,7 @@ class Daemon:
         read = set(paths) - failing.keys()
         self._schedule.read(agent, read)
         self._schedule.went_well(agent)
-        # What changed before the daemon began says nothing about its lag.
-        self.health.was_read(agent, None if first or failing.keys() >= set(paths) else newest, failing, read)
+        self.health.was_read(agent, {path: changed[path] for path in changed if path in read}, failing, read)
         _log.debug("%s: %d new turns in %.3f s", agent, counts.new_turns, report.seconds)
         self.vectors.added()
 
@@ -311,5 +309,5 @@ class Daemon:
         why = f"{type(error).__name__}: {error}"
         for path in paths:
             self._schedule.refused(agent, path, time.monotonic())
-        self.health.was_read(agent, None, dict.fromkeys(paths, why), set())
+        self.health.was_read(agent, {}, dict.fromkeys(paths, why), set())
         self.health.went_wrong(f"{agent}: {why}")

@@ -22,6 +22,8 @@ class AgentBeat:
     lag_seconds: float | None = None
     """From the newest change that was read to the end of reading it; None: nothing changed yet."""
     read_at: float | None = None
+    sources: dict[str, float] = field(default_factory=dict)
+    """Path -> ``lag_seconds`` of this source, for those that changed last, the newest at the end."""
     waiting: int = 0
     """Sources that changed and could not be read yet."""
     waiting_since: float | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from agent_raw_rag.runtime.counted import count
 from agent_raw_rag.runtime.daemon_words import told
 from agent_raw_rag.search.fence import one_line
 
@@ -38,6 +39,7 @@ def status_content(report: StatusReport, daemon: DaemonState) -> dict[str, Any]:
     beat = daemon.as_json()
     for one in (beat["heartbeat"] or {}).get("agents", {}).values():
         one["failing"] = _few_paths(one["failing"])
+        one["sources"] = dict(list(one["sources"].items())[-MOST_PATHS:])
     for name in ("error", "serving", "watching", "config_problem"):
         if beat["heartbeat"] and beat["heartbeat"][name]:
             beat["heartbeat"][name] = _cut(beat["heartbeat"][name])
@@ -49,12 +51,12 @@ def status_text(report: StatusReport, daemon: DaemonState) -> str:
     vectors = f"{report.embedded} of {report.embedded + report.backlog} chunks have vectors ({report.encoder})"
     return "\n".join([
         f"raw-rag {report.version}, store {report.store} ({report.store_bytes / 1e6:.1f} MB)",
-        f"{_count(report.sessions, 'session')}, {_count(report.turns, 'turn')}, {_count(report.chunks, 'chunk')}",
+        f"{count(report.sessions, 'session')}, {count(report.turns, 'turn')}, {count(report.chunks, 'chunk')}",
         f"Ranking: words{'' if report.indexed else ' (the index lags, the rest is scanned)'}; "
         + (vectors if report.encoder else "no vectors, no encoder is set")
         + f"; {report.reranker or 'no reranker'}.",
         *(f"Not searched: {one.space}, {one.embedded} of {one.embedded + one.backlog} chunks." for one in report.filling),
-        f"Memory: {_count(sum(report.notes.values()), 'note')}, {report.candidates.get('pending', 0)} candidates pending.",
+        f"Memory: {count(sum(report.notes.values()), 'note')}, {report.candidates.get('pending', 0)} candidates pending.",
         *_daemon(daemon),
         *(_agent(name, one) for name, one in report.agents.items()),
         *_list("Problems:", report.problems),
@@ -76,8 +78,8 @@ def _list(title: str, lines: Iterable[str]) -> list[str]:
 def _agent(name: str, one: AgentStatus) -> str:
     gone = f" ({one.gone_sources} gone)" if one.gone_sources else ""
     return (
-        f"{name}: {_count(one.sessions, 'session')}, {_count(one.turns, 'turn')}, {_count(one.chunks, 'chunk')} of "
-        f"{_count(one.sources, 'source')}{gone}; last turn {one.last_turn or 'without time'} in "
+        f"{name}: {count(one.sessions, 'session')}, {count(one.turns, 'turn')}, {count(one.chunks, 'chunk')} of "
+        f"{count(one.sources, 'source')}{gone}; last turn {one.last_turn or 'without time'} in "
         f"{one_line(one.last_project or 'no project')}; last read {one.last_read or 'never'}"
     )
 
@@ -89,7 +91,3 @@ def _few_paths(failing: dict[str, str]) -> dict[str, str]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from agent_raw_rag.runtime.counted import count
 from agent_raw_rag.search.fence import closed, fence_note, one_line, opened
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def search_text(result: SearchResult, where: str, mark: str) -> str:
         return _empty(message, where, result.notes, result.projects)
     several = len({passage.project for passage in result.passages}) > 1
     head = [
-        f"{_count(len(result.passages), 'passage')} from {where}. Ranking: {'; '.join(result.stages)}.",
+        f"{count(len(result.passages), 'passage')} from {where}. Ranking: {'; '.join(result.stages)}.",
         *result.notes, fence_note(mark),
     ]  # fmt: skip
     shown = [_passage(passage, mark, with_project=several) for passage in result.passages]
@@ -39,7 +40,7 @@ def turns_text(result: TurnsResult, where: str, mark: str, next_offset: int | No
     """Turns in their order, inside one fence."""
     if not result.turns:
         return _empty(f"No turns in {where}.", where, result.notes, result.projects)
-    head = [f"{_count(len(result.turns), 'turn')} from {where}.", *result.notes, fence_note(mark)]
+    head = [f"{count(len(result.turns), 'turn')} from {where}.", *result.notes, fence_note(mark)]
     lines = [line for turn, new in _with_session_changes(result.turns) for line in _turn(turn, new)]
     return "\n".join([*head, opened(mark), *lines, closed(mark), *_reading_on(result.turns, next_offset)])
 
@@ -47,14 +48,14 @@ def turns_text(result: TurnsResult, where: str, mark: str, next_offset: int | No
 def ingest_text(report: IngestReport) -> str:
     """What an ingest read, an agent a line."""
     lines = [
-        f"{name}: {_count(one.new_turns, 'new turn')}, {_count(one.new_sessions, 'new session')}; stored: "
-        f"{_count(one.turns, 'turn')}, {_count(one.sessions, 'session')} of {_count(one.sources, 'source')}"
+        f"{name}: {count(one.new_turns, 'new turn')}, {count(one.new_sessions, 'new session')}; stored: "
+        f"{count(one.turns, 'turn')}, {count(one.sessions, 'session')} of {count(one.sources, 'source')}"
         + "".join(f"\n  could not read {one_line(path)}: {one_line(why)}" for path, why in one.failed_sources.items())
         for name, one in report.agents.items()
     ]
     lines += [f"{name}: no logs in {', '.join(map(one_line, folders))}" for name, folders in report.looked_in.items()]
-    backlog = f", {_count(report.backlog, 'chunk')} still without" if report.backlog > 0 else ""
-    lines.append(f"{_count(report.embedded, 'vector')} made{backlog}; {report.seconds:.1f} s.")
+    backlog = f", {count(report.backlog, 'chunk')} still without" if report.backlog > 0 else ""
+    lines.append(f"{count(report.embedded, 'vector')} made{backlog}; {report.seconds:.1f} s.")
     return "\n".join([*lines, *report.notes, *([report.encoder_problem] if report.encoder_problem else [])])
 
 
@@ -115,7 +116,3 @@ def _reading_on(turns: list[ReadTurn], next_offset: int | None) -> list[str]:
     if next_offset is not None:
         return [f"Turn {cut[0]} goes on: the same call with offset={next_offset}."]
     return [f"Cut: turn {', '.join(cut)}. {CUT}"]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

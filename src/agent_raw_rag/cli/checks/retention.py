@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent_raw_rag.adapters.base import Retention as Rule
-from agent_raw_rag.cli import render
 from agent_raw_rag.cli.checks.finding import Finding, Subject
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.adapters.base import Adapter
@@ -72,7 +72,7 @@ def _stored(subject: Subject, agent: str) -> str:
     report = subject.runtime.ingest([agent])
     new = report.agents[agent].new_turns
     failed = len(report.agents[agent].failed_sources)
-    return f"stored {render.count(new, 'new turn')}" + (f"; {failed} logs could not be read" if failed else "")
+    return f"stored {count(new, 'new turn')}" + (f"; {failed} logs could not be read" if failed else "")
 
 
 def _due(moment: float, now: float) -> str:

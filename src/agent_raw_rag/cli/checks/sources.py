@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_raw_rag.cli import render
 from agent_raw_rag.cli.checks import clock, retention
 from agent_raw_rag.cli.checks.finding import Finding, Subject, guarded, pasted
+from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
     from agent_raw_rag.adapters.base import Adapter, Root
@@ -53,10 +53,10 @@ def _found(
     name, title = adapter.agent, adapter.title
     looked_in = ", ".join(root.path for root in roots)
     if subject.is_blind:
-        text = f"{title}: {render.count(on_disk.sources, 'log')}; what of it is stored cannot be told"
+        text = f"{title}: {count(on_disk.sources, 'log')}; what of it is stored cannot be told"
         return Finding("ok", name, text)
     if stored is None and on_disk.sources:
-        text = f"{title}: nothing is stored of its {render.count(on_disk.sources, 'log')}"
+        text = f"{title}: nothing is stored of its {count(on_disk.sources, 'log')}"
         return Finding("warn", name, text, f"{subject.command('raw-rag-ingest', '--agent', name)} reads them.")
     if stored is None:
         here = any(os.path.isdir(root.path) for root in roots)
@@ -65,7 +65,7 @@ def _found(
         )
     gone = f", {stored.gone_sources} of them gone and kept in the store" if stored.gone_sources else ""
     newest = f"; last change on disk {clock.moment(on_disk.newest)}" if on_disk.newest else ""
-    sessions, sources = render.count(stored.sessions, "session"), render.count(stored.sources, "source")
+    sessions, sources = count(stored.sessions, "session"), count(stored.sources, "source")
     return Finding("ok", name, f"{title}: {sessions} from {sources}{gone}{newest}")
 
 
@@ -73,12 +73,12 @@ def _lag(subject: Subject, adapter: Adapter, on_disk: Waiting) -> Iterator[Findi
     waiting = [log for log in on_disk.logs if not log.failed]
     late = [log for log in waiting if subject.now - log.changed > LAG_SECONDS]
     if late:
-        text = f"{render.count(len(late), 'log')} changed, and nobody has read that: {_few([log.path for log in late])}"
+        text = f"{count(len(late), 'log')} changed, and nobody has read that: {_few([log.path for log in late])}"
         since = min(log.changed for log in late)
         remedy = f"{subject.command('raw-rag-ingest', '--agent', adapter.agent)} reads what is new."
         yield Finding("warn", adapter.agent, f"{text}; the longest since {clock.moment(since)}", remedy)
     elif waiting:
-        yield Finding("ok", adapter.agent, f"{render.count(len(waiting), 'log')} changed just now; to be read next")
+        yield Finding("ok", adapter.agent, f"{count(len(waiting), 'log')} changed just now; to be read next")
 
 
 def _passed_over(subject: Subject, name: str, stored: AgentStatus) -> Iterator[Finding]:
