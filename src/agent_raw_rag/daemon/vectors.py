@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent_raw_rag.daemon.schedule import NEVER, Backoff, Debounce
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
+from agent_raw_rag.runtime.priority import step_back
 
 if TYPE_CHECKING:
     from agent_raw_rag.ingest.run import Note
@@ -23,8 +22,6 @@ QUIET = Debounce(quiet=3.0, longest=30.0)
 """After new text. The last window of a session changes with each of its turns, and is embedded anew each time."""
 PATIENCE = Backoff(first=30.0, longest=1800.0)
 """After a model that does not work."""
-BEHIND = 10
-"""Steps of niceness: whoever asks the daemon for a vector, or searches in a server of its own, gets the machine first."""
 LOOK_AGAIN_SECONDS = 20.0
 """While the machine is busy."""
 
@@ -109,7 +106,7 @@ class Vectors:
             self._thread.join(wait_seconds)
 
     def _run(self) -> None:
-        _step_back()
+        step_back()
         while not self._stop.is_set():
             left = self._plan.at() - time.monotonic()
             try:
@@ -184,10 +181,3 @@ class Vectors:
         self._on_news()
         if self._stop.is_set() or self.waits is not None:
             raise Stopped
-
-
-def _step_back() -> None:
-    """Lower the priority of this thread and of those it will start. Only Linux has one for each thread."""
-    if sys.platform == "linux":
-        own = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, own, min(os.getpriority(os.PRIO_PROCESS, own) + BEHIND, 19))

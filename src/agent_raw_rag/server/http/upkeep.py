@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
 from agent_raw_rag.runtime.backlogs import feed_words, keep_up
+from agent_raw_rag.runtime.priority import step_back
 from agent_raw_rag.runtime.sweeping import sweep_spaces, warn_of_rules
 from agent_raw_rag.server.http.quiet import frames
 from agent_raw_rag.store.lock import DAEMON, is_held
@@ -55,6 +56,7 @@ class Upkeep:
         self._thread.join(END_SECONDS)
 
     def _run(self) -> None:
+        step_back()
         sweep_at = time.monotonic()
         warn_of_rules(self._runtime)
         while not self._stopping.is_set():
