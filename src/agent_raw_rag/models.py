@@ -368,5 +368,9 @@ class Capture:
     """Who said it, where the caller knows."""
     partial: bool = False
     """The end is missing."""
+    kept: bool = False
+    """No forgetting by filters takes its session."""
+    passing: bool = False
+    """Its session is kept for its own history only: never searched, forgotten when it ends."""
     info: SessionInfo | None = None
     """What is known of the conversation."""

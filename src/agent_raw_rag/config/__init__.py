@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from agent_raw_rag.config.gateway import CaptureSettings, ChatSettings, LlmSettings, ProxySettings
 from agent_raw_rag.config.memory import HttpSettings, McpSettings, MemorySettings, PromotionSettings
 from agent_raw_rag.config.section import Section as _Section
 from agent_raw_rag.config.section import Share
@@ -250,6 +251,10 @@ class Settings(_Section):
     http: HttpSettings = HttpSettings()
     memory: MemorySettings = MemorySettings()
     promotion: PromotionSettings = PromotionSettings()
+    capture: CaptureSettings = CaptureSettings()
+    proxy: ProxySettings = ProxySettings()
+    llm: LlmSettings = LlmSettings()
+    chat: ChatSettings = ChatSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     home: str = Field("", description="Set by the environment, never in the file.")
     file: str | None = Field(None, description="The file these settings came from.")

@@ -13,7 +13,7 @@ from agent_raw_rag.memory.token_terms import ALL_SPACES, digest
 from agent_raw_rag.memory.tokens import USED_EVERY_MS
 from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.store.connection import Connection
-from agent_raw_rag.store.homes import file_number
+from agent_raw_rag.store.homes import DEFAULT_SPACE, file_number
 from agent_raw_rag.store.memory_spaces import MemorySpaceTable
 from agent_raw_rag.store.tokens import TokenRow, TokenTable, data_version
 
@@ -82,6 +82,13 @@ class Admission:
         """The enabled spaces that a token opens."""
         self._look()
         return sorted(space for space in self._spaces if bearer.opens(space))
+
+    def own_space(self, bearer: Bearer) -> str | None:
+        """The space that a token means where its request names none: the only one it opens, else the default one."""
+        opened = self.spaces_of(bearer)
+        if len(opened) == 1:
+            return opened[0]
+        return DEFAULT_SPACE if DEFAULT_SPACE in opened else None
 
     def is_use_due(self, bearer: Bearer, now: Millis) -> bool:
         """Whether this use is to be written down: at most once a minute."""

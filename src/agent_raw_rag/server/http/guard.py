@@ -18,7 +18,7 @@ from agent_raw_rag.memory.admission import Admission, Bearer
 from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.runtime import expected
 from agent_raw_rag.server.http import refusals
-from agent_raw_rag.server.http.doors import NOWHERE, Door, door_at
+from agent_raw_rag.server.http.doors import NOWHERE, Door, Doors
 from agent_raw_rag.server.http.names import Names
 from agent_raw_rag.server.http.quiet import frames
 from agent_raw_rag.server.http.refusals import Refused
@@ -52,10 +52,11 @@ class Guard:
     """The middleware."""
 
     def __init__(
-        self, app: App, *, names: Names, admission: Admission, witness: Witness, body_limit: int,
+        self, app: App, *, doors: Doors, names: Names, admission: Admission, witness: Witness, body_limit: int,
         clock: Callable[[], Millis] = lambda: time.time_ns() // 1_000_000,
     ) -> None:  # fmt: skip
         self._app = app
+        self._doors = doors
         self._names = names
         self._admission = admission
         self._witness = witness
@@ -73,7 +74,7 @@ class Guard:
         answer = _Answer(send)
         try:
             door = self._let_in(scope, visit)
-            inner = await self._with_body(scope, receive) if door.takes_json else receive
+            inner = await self._with_body(scope, receive, door) if door.body != "none" else receive
             await self._app(scope, inner, answer)
         except _Gone:
             return
@@ -86,21 +87,22 @@ class Guard:
             await answer.refuse(refusals.of_error(known) if known else refusals.of_bug(error))
 
     def _let_in(self, scope: Scope, visit: Visit) -> Door:
-        headers, door = headers_of(scope), door_at(scope["path"])
-        visit.path = door.path
+        headers, match = headers_of(scope), self._doors.at(scope["raw_path"], scope["method"])
+        door = match.door
+        visit.match, visit.path = match, door.path
         hosts, origins = headers.get("host", []), headers.get("origin", [])
         if len(hosts) != 1 or not self._names.has_host(hosts[0]):
             raise refusals.wrong_host()
         if not all(self._names.has_origin(origin) for origin in origins):
             raise refusals.wrong_origin()
-        visit.bearer = self._bearer(shown_secret(headers), door)
+        visit.bearer = self._bearer(shown_secret(headers, api_key=door.api_key), door)
         if door is NOWHERE:
             raise refusals.no_path()
         if scope["method"] not in door.methods:
-            raise refusals.wrong_method(door.methods)
+            raise refusals.wrong_method(match.allowed)
         if visit.bearer is not None:
             self._enter(visit, visit.bearer, named_space(headers), door)
-        if door.takes_json and not _is_json(headers):
+        if door.body == "json" and not _is_json(headers):
             raise refusals.no_json()
         return door
 
@@ -117,6 +119,8 @@ class Guard:
         return bearer
 
     def _enter(self, visit: Visit, bearer: Bearer, space: str | None, door: Door) -> None:
+        if space is None and door.own_space:
+            space = self._admission.own_space(bearer)
         if space is not None and self._admission.may_enter(bearer, space):
             visit.space = space
         elif door.needs_space or space is not None:
@@ -126,11 +130,12 @@ class Guard:
             self._witness.denied(visit.actor, visit.space or DEFAULT_SPACE, "scope", door.scope, self._clock())
             raise Refused(403, "forbidden", f"The token lacks the scope {door.scope}.")
 
-    async def _with_body(self, scope: Scope, receive: Receive) -> Receive:
+    async def _with_body(self, scope: Scope, receive: Receive, door: Door) -> Receive:
         """The whole body, read before anything is done with it."""
+        limit = door.body_limit or self._limit
         lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-        if any(not value.isdigit() or int(value[:20]) > self._limit for value in lengths):
-            raise refusals.too_large(self._limit)
+        if any(not value.isdigit() or int(value[:20]) > limit for value in lengths):
+            raise refusals.too_large(limit)
         body = bytearray()
         try:
             with anyio.fail_after(BODY_SECONDS):
@@ -139,8 +144,8 @@ class Guard:
                     if message["type"] != "http.request":
                         raise _Gone
                     body += message.get("body", b"")
-                    if len(body) > self._limit:
-                        raise refusals.too_large(self._limit)
+                    if len(body) > limit:
+                        raise refusals.too_large(limit)
                     if not message.get("more_body", False):
                         break
         except TimeoutError:

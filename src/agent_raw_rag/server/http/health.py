@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
-from starlette.requests import Request
 from starlette.responses import Response
 
 from agent_raw_rag import __version__
-from agent_raw_rag.memory.admission import Admission
+from agent_raw_rag.server.http.guard import App, Receive, Scope, Send
 from agent_raw_rag.server.http.refusals import rendered
+from agent_raw_rag.server.http.routes import Ground
 from agent_raw_rag.server.http.scopes import READ
 from agent_raw_rag.server.http.visit import visit_of
 
@@ -23,25 +22,26 @@ MOST_SPACES = 20
 """That are counted for one question."""
 
 
-def health(runtime: Runtime, admission: Admission) -> Callable[[Request], Any]:
+def health(ground: Ground) -> App:
     """The endpoint."""
 
-    async def answer(request: Request) -> Response:
-        visit = visit_of(request.scope)
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        visit = visit_of(scope)
         body: dict[str, Any] = {"status": "ok", "version": __version__}
         if visit.bearer is not None and READ in visit.bearer.scopes:
-            spaces = [visit.space] if visit.space else admission.spaces_of(visit.bearer)
-            body["spaces"] = await anyio.to_thread.run_sync(_counts, runtime, spaces[:MOST_SPACES])
-        return Response(rendered(body), media_type="application/json")
+            spaces = [visit.space] if visit.space else ground.admission.spaces_of(visit.bearer)
+            body["spaces"] = await anyio.to_thread.run_sync(_counts, ground.runtime, spaces[:MOST_SPACES])
+        await Response(rendered(body), media_type="application/json")(scope, receive, send)
 
     return answer
 
 
 def _counts(runtime: Runtime, spaces: list[str]) -> dict[str, dict[str, int]]:
-    return {space: _count(runtime.in_space(space)) for space in spaces}
+    return {space: counted(runtime.in_space(space)) for space in spaces}
 
 
-def _count(runtime: Runtime) -> dict[str, int]:
+def counted(runtime: Runtime) -> dict[str, int]:
+    """How much a space holds."""
     if not runtime.memory.store.exists():
         return dict.fromkeys(TABLES, 0)
     connection = runtime.reader.connection

@@ -77,7 +77,7 @@ def no_space() -> Refused:
 
 def no_path() -> Refused:
     """404: nothing is served there."""
-    return Refused(404, "not_found", "Nothing is served under this path.", "Paths: /mcp/memory, /health.")
+    return Refused(404, "not_found", "Nothing is served under this path.", "`/openapi.json` lists what is served.")
 
 
 def wrong_method(allowed: Iterable[str]) -> Refused:

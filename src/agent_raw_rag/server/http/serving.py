@@ -112,6 +112,7 @@ class HttpServing:
 
     def _application(self) -> object:
         from agent_raw_rag.server.http.app import build
+        from agent_raw_rag.server.http.routes import Ground
         from agent_raw_rag.server.http.tools import server_of
 
         hush()
@@ -127,11 +128,9 @@ class HttpServing:
         upkeep.start()
         hosts = served_hosts(self._host, runtime.settings.http.allowed_hosts)
         return build(
-            runtime,
+            Ground(runtime, admission, scribe, upkeep.wrote),
             server_of(runtime, scribe, upkeep.wrote),
             hosts=hosts,
-            admission=admission,
-            witness=scribe,
             tell=access,
         )
 

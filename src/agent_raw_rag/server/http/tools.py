@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.runtime.memory import Memory
-    from agent_raw_rag.server.http.app import MakeServer
     from agent_raw_rag.server.http.guard import Witness
+    from agent_raw_rag.server.http.mcp_routes import MakeServer
 
 _MEMORY = """\
 A memory that outlives your sessions. Recall with memory_recall before you decide something; record what was said or

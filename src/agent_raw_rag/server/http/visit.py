@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent_raw_rag.memory.admission import Bearer
 from agent_raw_rag.models import Actor
+from agent_raw_rag.server.http.doors import NOWHERE, Match
 from agent_raw_rag.server.http.refusals import SPACE_HEADERS, TOKEN_HEADERS, no_space, unauthorized
 
 KEY = "raw_rag.visit"
@@ -25,6 +26,8 @@ class Visit:
     bearer: Bearer | None = None
     space: str | None = None
     tool: str | None = None
+    match: Match = field(default=Match(NOWHERE))
+    """The door it came to, and what its path says."""
 
     def admitted(self) -> tuple[Bearer, str]:
         """Who asks and where. Raises Refused: nobody was let in, so that no answer is given by mistake."""
@@ -54,9 +57,9 @@ def headers_of(scope: Mapping[str, Any]) -> dict[str, list[str]]:
     return found
 
 
-def shown_secret(headers: Mapping[str, list[str]]) -> str | None:
-    """The token that a request shows; never one of the query."""
-    for name in TOKEN_HEADERS:
+def shown_secret(headers: Mapping[str, list[str]], *, api_key: bool = False) -> str | None:
+    """The token that a request shows; never one of the query. ``api_key``: ``x-api-key`` may hold it too."""
+    for name in (*TOKEN_HEADERS, *(("x-api-key",) if api_key else ())):
         for value in headers.get(name, []):
             if value:
                 return value[:MOST_SECRET]
@@ -68,6 +71,6 @@ def shown_secret(headers: Mapping[str, list[str]]) -> str | None:
 
 
 def named_space(headers: Mapping[str, list[str]]) -> str | None:
-    """The space that a request names; None: none, or two at once."""
+    """The space that a request names; None: none. Two at once are no space's name: empty."""
     named = {value for name in SPACE_HEADERS for value in headers.get(name, []) if value}
-    return named.pop() if len(named) == 1 else None
+    return (named.pop() if len(named) == 1 else "") if named else None

@@ -1,0 +1,16 @@
+"""The REST API: every operation there is, its routes, and its description as an OpenAPI document."""
+
+from __future__ import annotations
+
+from agent_raw_rag.server.http.rest import counts
+from agent_raw_rag.server.http.rest.answering import route_of
+from agent_raw_rag.server.http.rest.openapi import openapi_route
+from agent_raw_rag.server.http.rest.operation import Operation
+from agent_raw_rag.server.http.routes import Ground, Part
+
+OPERATIONS: tuple[Operation, ...] = (*counts.OPERATIONS,)
+
+
+def rest_part(ground: Ground) -> Part:
+    """The part of the application that speaks REST."""
+    return Part([*(route_of(one, ground) for one in OPERATIONS), openapi_route(OPERATIONS)])
