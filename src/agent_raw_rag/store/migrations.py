@@ -313,7 +313,7 @@ def _migrations() -> Migrations:
     from sqlite_utils import Migrations
 
     migrations = Migrations(SET)
-    for step in (m001_initial, m002_vector_spaces, m003_memory):
+    for step in (m001_initial, m002_vector_spaces, m003_memory, m005_note_metadata):
         migrations()(step)
     return migrations
 
@@ -338,4 +338,9 @@ def m003_memory(db: Database) -> None:
         db.execute(statement)
 
 
-NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory")
+def m005_note_metadata(db: Database) -> None:
+    """What else a note's writer said of it."""
+    db.execute("ALTER TABLE notes ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'")
+
+
+NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory", "m005_note_metadata")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from agent_raw_rag.server.http.rest import counts
+from agent_raw_rag.server.http.rest import counts, journal, memories, searching, turns
 from agent_raw_rag.server.http.rest.answering import route_of
 from agent_raw_rag.server.http.rest.openapi import openapi_route
 from agent_raw_rag.server.http.rest.operation import Operation
 from agent_raw_rag.server.http.routes import Ground, Part
 
-OPERATIONS: tuple[Operation, ...] = (*counts.OPERATIONS,)
+OPERATIONS: tuple[Operation, ...] = (
+    *counts.OPERATIONS, *memories.OPERATIONS, *searching.OPERATIONS, *turns.OPERATIONS, *journal.OPERATIONS,
+)  # fmt: skip
 
 
 def rest_part(ground: Ground) -> Part:

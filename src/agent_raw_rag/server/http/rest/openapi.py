@@ -34,7 +34,7 @@ _REASONS = {
     400: "The request was not understood; `message` says what is wrong.", 401: "No token, or one that is not live.",
     403: "The token does not allow this, or a page of another origin asks.", 404: "There is no such thing, or no such space.",
     408: "The body did not arrive in time.", 409: "It contradicts what is there.", 413: "The body is too large.",
-    421: "The Host is not one of this server's.", 502: "The model server failed.", 503: "The store or a model cannot be used now.",
+    421: "The Host is not one of this server's.", 502: "The model server failed.", 503: "The store or a model is not usable now.",
     504: "The model server did not answer in time.",
 }  # fmt: skip
 _ERROR = {
@@ -98,7 +98,7 @@ def _unguarded() -> dict[str, dict[str, Any]]:
             "spaces": {"type": "object", "description": "Counts of each space that the token may read."},
         },
     }  # fmt: skip
-    told = {
+    told: dict[str, tuple[str, dict[str, Any]]] = {
         "health": ("Whether it serves; counts, to whoever may read.", alive),
         "openapi.json": ("This document.", {"type": "object"}),
     }
