@@ -124,7 +124,7 @@ def _query_parameters(one: Operation, schemas: dict[str, Any]) -> list[dict[str,
     if one.query is None:
         return []
     whole = TypeAdapter(one.query).json_schema(mode="validation", ref_template=_REFERENCES)
-    schemas.update(whole.pop("$defs", {}))
+    _add(whole.pop("$defs", {}), schemas)
     needed = whole.get("required", [])
     return [
         {"name": name, "in": "query", "required": name in needed, "schema": schema}
@@ -156,5 +156,10 @@ def _json(about: str, schema: dict[str, Any]) -> dict[str, Any]:
 def _schema(kind: type[Form] | Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:
     """The schema of a type; what it is made of goes into ``schemas``."""
     found = TypeAdapter(kind).json_schema(mode=mode, ref_template=_REFERENCES)
-    schemas.update(found.pop("$defs", {}))
+    _add(found.pop("$defs", {}), schemas)
     return found
+
+
+def _add(more: dict[str, Any], schemas: dict[str, Any]) -> None:
+    for name, schema in more.items():
+        assert schemas.setdefault(name, schema) == schema, f"two types of the name {name}"
