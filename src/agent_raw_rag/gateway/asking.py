@@ -194,7 +194,9 @@ class _Exchange:
             self._number = server.watching.request(url, masked, body)
         try:
             with failures(server):
-                request = self._client.build_request("POST" if body else "GET", url, headers=headers, content=body or None)
+                request = self._client.build_request(
+                    "POST" if body else "GET", url, headers=headers, content=body or None
+                )
                 self.response = await self._client.send(request, stream=True)
         except BaseException:
             await self._client.aclose()

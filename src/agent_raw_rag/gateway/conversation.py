@@ -99,6 +99,8 @@ class Conversation:
     timeout_seconds: float
     failed: Callable[[str, Exception], None]
     """Told of what went wrong without keeping anybody from an answer: (what, why)."""
+    named: Callable[[str], str]
+    """A session's id as the store keeps it."""
     mark: Callable[[], str] = lambda: secrets.token_hex(5)
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
@@ -131,7 +133,7 @@ class Conversation:
     def _begin(self, question: Question) -> _Begun:
         prompting = self.prompting()
         prompting.check(question.message)
-        session = (question.session or "").strip() or f"chat-{self.new_id()}"
+        session = self.named(question.session) if question.session else f"chat-{self.new_id()}"
         before = self._guarded("the history of a chat", lambda: self.history.messages(session), [])
         asked = self._stored(question, Role.USER, question.message, session, author=question.author)
         self.history.add(session, Message("user", question.message))
@@ -159,9 +161,16 @@ class Conversation:
             return False
         capture = self.label(
             Capture(
-                text[:MOST_CONTENT], DOOR, door=DOOR, session=session, role=role, host_turn_id=self.new_id(),
-                time=self.now(), author=author, partial=partial,
-            )  # fmt: skip
+                text[:MOST_CONTENT],
+                DOOR,
+                door=DOOR,
+                session=session,
+                role=role,
+                host_turn_id=self.new_id(),
+                time=self.now(),
+                author=author,
+                partial=partial,
+            )
         )
         stored = self._guarded("a chat's turn", lambda: store([capture], question.actor), [])
         return any(one.recorded for one in stored)
@@ -186,13 +195,16 @@ def _check(question: Question) -> None:
     if not question.message.strip():
         raise BadArgumentError("The message is blank.", hint="Say what you want to know.")
     if len(question.message) > MOST_CONTENT:
-        raise BadArgumentError(f"The message has {len(question.message):,} characters.", hint=f"At most {MOST_CONTENT:,}.")
+        raise BadArgumentError(
+            f"The message has {len(question.message):,} characters.", hint=f"At most {MOST_CONTENT:,}."
+        )
     if question.timeout_seconds is not None and not question.timeout_seconds > 0:
         raise BadArgumentError("timeout_s must be more than 0.")
     for what, name, most in (("session", question.session, LONGEST_LABEL), ("model", question.model, LONGEST_MODEL)):
         if name is not None and not (name.strip() and len(name) <= most and name.isprintable()):
             raise BadArgumentError(
-                f"The {what} is no name: blank, too long, or with characters that none has.", hint=f"At most {most} characters."
+                f"The {what} is no name: blank, too long, or with characters that none has.",
+                hint=f"At most {most} characters.",
             )
 
 
@@ -214,5 +226,3 @@ class Quiet:
     async def words(self, text: str) -> None:
         """See ``Listener``."""
         await self.on_words(text)
-
-
