@@ -15,7 +15,7 @@ from agent_raw_rag import __version__
 from agent_raw_rag.server.http.doors import Door
 from agent_raw_rag.server.http.guard import Receive, Scope, Send
 from agent_raw_rag.server.http.refusals import SPACE_HEADERS, rendered
-from agent_raw_rag.server.http.rest.operation import Form, Operation, Reply
+from agent_raw_rag.server.http.rest.operation import Form, Operation, Reply, Stream
 from agent_raw_rag.server.http.routes import Route
 
 OPENAPI = Door("/openapi.json", ("GET", "HEAD"), needs_token=False, needs_space=False)
@@ -102,6 +102,9 @@ def _space_header() -> dict[str, Any]:
 def _answer(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     if one.answer is Reply:
         return {"description": "The file.", "content": {"*/*": {}}}
+    if isinstance(one.answer, type) and issubclass(one.answer, Stream):
+        about = inspect.cleandoc(one.answer.__doc__ or "")
+        return {"description": about, "content": {"text/event-stream": {"schema": {"type": "string"}}}}
     schema = _schema(one.answer, schemas, "serialization")
     return {"description": "Done.", "content": {"application/json": {"schema": schema}}}
 

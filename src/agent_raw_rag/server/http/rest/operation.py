@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from agent_raw_rag.memory.admission import Bearer
 from agent_raw_rag.models import Actor
 from agent_raw_rag.server.http.doors import Door
+from agent_raw_rag.server.http.guard import App
 from agent_raw_rag.server.http.routes import Ground
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+class Stream:
+    """The answer of an operation that comes as an event stream; its docstring says of which frames."""
+
+
 @dataclass(frozen=True)
 class Operation:
     """One operation. ``run`` is called in a worker thread; what it raises of our own errors is an answer too."""
@@ -73,6 +78,8 @@ class Operation:
     body: type[Form] | None = None
     errors: tuple[int, ...] = ()
     """Statuses of refusals besides those that every operation has."""
+    app: Callable[[Ground], App] | None = None
+    """Answers in the place of ``run``, which then only describes it: for an answer that comes in pieces."""
 
     @property
     def door(self) -> Door:
