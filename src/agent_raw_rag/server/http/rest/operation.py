@@ -68,7 +68,12 @@ class Operation:
     """Gives JSON values, or a ``Reply``. Its docstring is the operation's description."""
     answer: Any
     """The type of what ``run`` gives, for the description."""
-    scope: str = "read"
+    scope: str | None = "read"
+    """None: any token will do."""
+    needs_space: bool = True
+    """Without: a request that means no space is answered too, and ``Call.space`` is empty then."""
+    writes: bool | None = None
+    """Whether something may have been written when it is done. None: unless its method is GET."""
     query: type[Form] | None = None
     body: type[Form] | None = None
     errors: tuple[int, ...] = ()
@@ -77,4 +82,7 @@ class Operation:
     @property
     def door(self) -> Door:
         """Where it stands."""
-        return Door(self.path, (self.method,), own_space=True, scope=self.scope, body="json" if self.body else "none")
+        return Door(
+            self.path, (self.method,), needs_space=self.needs_space, own_space=True, scope=self.scope,
+            body="json" if self.body else "none",
+        )  # fmt: skip
