@@ -20,9 +20,9 @@ Asked = TypeVar("Asked", bound=BaseModel)
 
 
 class Form(BaseModel):
-    """What a request says, in its query or its body. An unknown key is an error."""
+    """What a request says, in its query or its body. An unknown key is an error; so is NaN, which JSON does not have."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,11 @@ class Call:
     """The segments that the operation's path names."""
     query: BaseModel | None
     body: BaseModel | None
+
+    @property
+    def source(self) -> str:
+        """Where something comes from of which its sender says nothing: the token's label."""
+        return self.bearer.label
 
     def asked(self, form: type[Asked]) -> Asked:
         """The query or the body, whichever is of this form."""
@@ -78,6 +83,8 @@ class Operation:
     body: type[Form] | None = None
     errors: tuple[int, ...] = ()
     """Statuses of refusals besides those that every operation has."""
+    media: tuple[str, ...] = ("*/*",)
+    """Media types of a ``Reply``, for the description."""
 
     @property
     def door(self) -> Door:
