@@ -295,7 +295,7 @@ SCHEMA_4 = (
 
 
 # With all that a count by day and session needs, so that no turn's text is passed over for it.
-SCHEMA_5 = ("CREATE INDEX turns_days ON turns (session_id, time, tokens) WHERE status = 0",)
+SCHEMA_5 = ("CREATE INDEX turns_days ON turns (session_id, status, time, tokens)",)
 
 
 def pending(connection: sqlite3.Connection) -> bool:

@@ -53,11 +53,12 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Quarter:
-    """What was said in one session within a quarter of an hour."""
+class Span:
+    """What was said in one session from an instant to another."""
 
     session: int
-    start: Millis
+    first: Millis
+    last: Millis
     turns: int
     tokens: int
 
@@ -157,17 +158,26 @@ class Overview:
 
     # ------------------------------------------------------------ amounts
 
-    def quarters(self, scope: Scope) -> Iterator[Quarter]:
-        """How much was said, by session and quarter of an hour. Turns without a time are left out."""
+    def spans(self, scope: Scope) -> Iterator[Span]:
+        """How much was said in each session, and from when to when. Turns without a time are left out."""
         where, values = session_conditions(scope)
         when, times = time_conditions(scope, "t.time", "t.time")
         rows = self._connection.execute(
-            f"""SELECT t.session_id, t.time / {QUARTER_MS}, count(*), sum(t.tokens) FROM turns t
+            f"""SELECT t.session_id, min(t.time), max(t.time), count(*), sum(t.tokens) FROM turns t
                 WHERE t.status = 0 AND t.time >= 0 AND {when} AND t.session_id IN (SELECT s.id FROM sessions s WHERE {where})
-                GROUP BY 1, 2""",
+                GROUP BY t.session_id""",
             (*times, *values),
         )
-        return (Quarter(session, number * QUARTER_MS, turns, tokens) for session, number, turns, tokens in rows)
+        return (Span(*row) for row in rows)
+
+    def quarters(self, span: Span) -> Iterator[Span]:
+        """The same of one session, by quarters of an hour."""
+        rows = self._connection.execute(
+            f"""SELECT t.session_id, min(t.time), max(t.time), count(*), sum(t.tokens) FROM turns t
+                WHERE t.session_id = ? AND t.status = 0 AND t.time BETWEEN ? AND ? GROUP BY t.time / {QUARTER_MS}""",
+            (span.session, span.first, span.last),
+        )
+        return (Span(*row) for row in rows)
 
     def owners(self) -> dict[int, tuple[str, str | None]]:
         """Session -> its agent and project."""
