@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestReport, Note
     from agent_raw_rag.memory.admission import Admission
+    from agent_raw_rag.memory.logins import Logins
     from agent_raw_rag.memory.spaces import SpaceRegistry
     from agent_raw_rag.memory.tokens import Tokens
     from agent_raw_rag.runtime.chat import Chat
@@ -133,6 +134,13 @@ class Runtime(Parts):
         from agent_raw_rag.memory.tokens import Tokens
 
         return Tokens(self._home_store)
+
+    @cached_property
+    def logins(self) -> Logins:
+        """One-time codes for the page. Only asked of the default space's runtime."""
+        from agent_raw_rag.memory.logins import Logins
+
+        return Logins(self._home_store)
 
     @cached_property
     def spaces_registry(self) -> SpaceRegistry:
@@ -289,13 +297,14 @@ class Runtime(Parts):
 
     def sessions(self, ask: Ask, limit: int = -1) -> list[SessionItem]:
         """Sessions, the one last spoken in first."""
-        return [self._with_resume(item) for item in self.browser.sessions(self.scope(ask), limit)]
+        return [self.resumable(item) for item in self.browser.sessions(self.scope(ask), limit)]
 
     def _resumable(self, result: TurnsResult) -> TurnsResult:
-        result.session = self._with_resume(result.session) if result.session else None
+        result.session = self.resumable(result.session) if result.session else None
         return result
 
-    def _with_resume(self, item: SessionItem) -> SessionItem:
+    def resumable(self, item: SessionItem) -> SessionItem:
+        """A session of a list, with the command that reopens it."""
         native = item.session.removeprefix(f"{item.agent}:")
         way = reopening(item.agent, native, item.cwd, item.parent_kind, item.source)
         return replace(item, resume=way.shown if way else None)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from agent_raw_rag.server.http.rest import chat, counts
+from agent_raw_rag.server.http.rest import (
+    chat,
+    counts,
+    logins,
+    page_forget,
+    page_glance,
+    page_memory,
+    page_passages,
+    page_sessions,
+)
 from agent_raw_rag.server.http.rest.answering import route_of
 from agent_raw_rag.server.http.rest.openapi import openapi_route
 from agent_raw_rag.server.http.rest.operation import Operation
 from agent_raw_rag.server.http.routes import Ground, Part
 
-OPERATIONS: tuple[Operation, ...] = (*counts.OPERATIONS, *chat.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (
+    *counts.OPERATIONS, *logins.OPERATIONS, *page_passages.OPERATIONS, *page_sessions.OPERATIONS, *page_glance.OPERATIONS,
+    *page_memory.OPERATIONS, *page_forget.OPERATIONS, *chat.OPERATIONS,
+)  # fmt: skip
 
 
 def rest_part(ground: Ground) -> Part:

@@ -17,7 +17,7 @@ from agent_raw_rag.runtime.chat import not_set_up
 from agent_raw_rag.server.http import refusals
 from agent_raw_rag.server.http.guard import App, Receive, Scope, Send
 from agent_raw_rag.server.http.rest.answering import body_of
-from agent_raw_rag.server.http.rest.operation import Call, Form, Operation, Stream
+from agent_raw_rag.server.http.rest.operation import Call, Form, Operation, Reply
 from agent_raw_rag.server.http.routes import Ground
 from agent_raw_rag.server.http.visit import visit_of
 
@@ -37,12 +37,6 @@ class Asked(Form):
     """Seconds; then what came is all. null, or more than `llm.timeout_seconds`: that."""
 
 
-class Answered(Stream):
-    """Frames of an event stream, each `data: ` and one JSON object: `{"token": "…"}` for each piece of the answer, then
-    `{"done": true, "session_id", "model", "memories_used", "captured", "partial"}`; or `{"error": {"code", "message", "hint"}}`
-    where the model's server broke off. The session stands in the header X-Session-Id, too."""
-
-
 class Models(TypedDict):
     """What can be asked."""
 
@@ -54,8 +48,10 @@ class Models(TypedDict):
 def chat(call: Call) -> None:
     """Ask the configured model a question, with what is remembered about it. Both sides are stored.
 
-    The answer is an event stream. A server of the model that cannot be asked at all is 502, one that does not answer 504, and
-    503 means that none is configured."""
+    The answer is an event stream, each frame `data: ` and one JSON object: `{"token": "…"}` for each piece of the answer, then
+    `{"done": true, "session_id", "model", "memories_used", "captured", "partial"}`; or `{"error": {"code", "message", "hint"}}`
+    where the model's server broke off. The session stands in the header X-Session-Id, too. What fails before the first words
+    has a status: 502 if the model's server refuses or is not there, 504 if it cannot be connected to in time, 503 if none is set."""
     raise AssertionError("it is answered in pieces")
 
 
@@ -147,6 +143,17 @@ class _Telling:
 
 
 OPERATIONS = (
-    Operation("POST", "/chat", "chat", chat, Answered, scope="chat", body=Asked, errors=(502, 504), app=_app),
+    Operation(
+        "POST",
+        "/chat",
+        "chat",
+        chat,
+        Reply,
+        scope="chat",
+        body=Asked,
+        errors=(502, 504),
+        media=("text/event-stream",),
+        app=_app,
+    ),
     Operation("GET", "/models", "chat", chat_models, Models, scope="chat", errors=(502, 504)),
 )
