@@ -115,6 +115,12 @@ class ModelError(RawRagError):
     code = "model"
 
 
+class UpstreamError(ModelError):
+    """A server of generation models cannot be asked, or its answer breaks off."""
+
+    code = "upstream"
+
+
 class ServiceError(RawRagError):
     """The system's own services cannot be asked to run the daemon."""
 
