@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from tests.process.watching import wait_for
-from tests.servers.hostile import Hostile, hostile
+from tests.servers.hostile import Hostile, completion, hostile, whole
 from tests.servers.memory_http import Home, Served, home_in, serving
 
 CHAT = "/v1/chat/completions"
@@ -48,7 +48,11 @@ class Proxied:
     def turns(self, session: str, space: str | None = None) -> list[tuple[str, str, bool]]:
         """(role, text, partial) of a session, as the store has them."""
         folder = self.home.store if space is None else self.home.store / "spaces" / space
+        if not (folder / "raw_rag.db").exists():
+            return []
         with closing(sqlite3.connect(f"file:{folder / 'raw_rag.db'}?mode=ro", uri=True)) as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'captured'").fetchone():
+                return []
             rows = connection.execute(
                 """SELECT t.role, t.text, c.partial FROM turns t JOIN sessions s ON s.id = t.session_id
                    JOIN captured c ON c.turn_id = t.id WHERE s.agent = 'proxy' AND s.native = ? AND t.status = 0
@@ -64,8 +68,6 @@ class Proxied:
 
     def settled(self) -> None:
         """Return when all that passed until now is stored: exchanges are captured in their order."""
-        from tests.servers.hostile import completion, whole
-
         before = list(self.upstream.steps)
         self.upstream.says(whole(completion("settled")))
         mark = f"mark-{len(self.upstream.asked)}"
@@ -79,10 +81,6 @@ def asking(*texts: Any, stream: bool = False, model: str = "tiny", **more: Any) 
     roles = ("user", "assistant")
     return {"model": model, "stream": stream, **more,
             "messages": [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]}  # fmt: skip
-
-
-def upstream_config(upstream: Hostile, more: str = "") -> str:
-    return f'[proxy.upstreams.stub]\nurl = "{upstream.url}/v1"\n{more}'
 
 
 @contextmanager

@@ -60,19 +60,27 @@ def captures(exchange: Exchange, *, kept: bool = False, passing: bool = False) -
     that say the same at different places of a conversation are two."""
     asked, said = exchange.asked, exchange.said
     found = []
+    place = _count(asked, "user", asked.last_user)
     if asked.last_user.strip():
         found.append(Capture(
-            asked.last_user, SOURCE, door=SOURCE, session=exchange.session, role=Role.USER,
-            repeat=_count(asked, "user", asked.last_user), time=exchange.asked_at, kept=kept, passing=passing,
+            asked.last_user, SOURCE, door=SOURCE, session=exchange.session, role=Role.USER, repeat=place,
+            time=exchange.asked_at, kept=kept, passing=passing,
         ))  # fmt: skip
     if said.words.strip():
         found.append(Capture(
             said.words, SOURCE, door=SOURCE, session=exchange.session, role=Role.ASSISTANT,
-            repeat=_count(asked, "assistant", said.words) + 1, time=exchange.said_at,
+            host_turn_id=_answer_id(asked, said, place), time=exchange.said_at,
             author=_name(said.model or asked.model), partial=exchange.partial or said.error is not None,
             kept=kept, passing=passing,
         ))  # fmt: skip
     return found
+
+
+def _answer_id(asked: Asked, said: Said, place: int) -> str:
+    """What makes an answer the same answer: its words, what they answer, and how often they were said before. Two questions that
+    get the same answer get two, whether a history came with them or not."""
+    before = _count(asked, "assistant", said.words)
+    return f"said-{_digest(normal(asked.last_user), str(place), normal(said.words), str(before))}"
 
 
 def _count(asked: Asked, role: str, text: str) -> int:
