@@ -326,14 +326,22 @@ class Runtime(Parts):
 
     def status(self, agent: str | None = None) -> StatusReport:
         """What is stored, what ranks, and what went wrong."""
+        from agent_raw_rag.runtime import tally
         from agent_raw_rag.search.status import status_report
 
         if agent is not None and agent not in DOORS:
             self._chosen([agent])
-        return status_report(
+        report = status_report(
             self.reader, self.settings.store_path(), __version__, self.spaces.facts(), self._indexed_up_to(), agent,
             self.zone,
         )  # fmt: skip
+        counted = tally.read(self.home)
+        report.llm_calls, report.capture_errors = dict(counted.llm_calls), counted.capture_errors
+        if counted.last_error:
+            report.problems.append(
+                f"{counted.capture_errors} exchanges were not captured; the last: {counted.last_error}"
+            )
+        return report
 
     @property
     def upkeep(self) -> Upkeep:

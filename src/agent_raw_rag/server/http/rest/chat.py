@@ -51,7 +51,7 @@ def chat(call: Call) -> None:
     The answer is an event stream, each frame `data: ` and one JSON object: `{"token": "…"}` for each piece of the answer, then
     `{"done": true, "session_id", "model", "memories_used", "captured", "partial"}`; or `{"error": {"code", "message", "hint"}}`
     where the model's server broke off. The session stands in the header X-Session-Id, too. What fails before the first words
-    has a status: 502 if the model's server refuses or is not there, 504 if it cannot be connected to in time, 503 if none is set."""
+    has a status: 502 if the model's server refuses or is not there, 504 if it cannot be connected to, 503 if none is set."""
     raise AssertionError("it is answered in pieces")
 
 
