@@ -16,7 +16,7 @@ from agent_raw_rag.errors import BadArgumentError, ConfigError, NotConfiguredErr
 from agent_raw_rag.gateway.conversation import Answer, Question, Quiet
 from agent_raw_rag.memory.notes import Save
 from agent_raw_rag.models import Actor
-from agent_raw_rag.runtime import Runtime
+from agent_raw_rag.runtime import Runtime, tally
 from agent_raw_rag.store.captured import CapturedRows, EventRow
 from tests.samples import empty_runtime
 from tests.servers.running import dead_url
@@ -238,8 +238,8 @@ def test_the_key_goes_up_and_stands_in_no_message(tmp_path: Path, talk: Talk, ca
     assert key not in caplog.text
 
 
-def test_a_missing_key_is_an_error_of_the_configuration(chatting: MakeRuntime, talk: Talk) -> None:
-    with pytest.raises(ConfigError, match="NO_SUCH_KEY"):
+def test_a_missing_key_is_told_and_nobody_is_asked(chatting: MakeRuntime, talk: Talk) -> None:
+    with pytest.raises(UpstreamError, match="NO_SUCH_KEY"):
         ask(chatting(llm='key_variable = "NO_SUCH_KEY"'), "hi")
     assert talk.seen() == []
 
@@ -274,7 +274,7 @@ def test_an_address_that_is_none_is_told(tmp_path: Path, url: str) -> None:
         ask(runtime, "hi")
 
 
-@pytest.mark.parametrize("url", ["{}", "{}/", "{}/v1", "{}/v1/"])
+@pytest.mark.parametrize("url", ["{}", "{}/", "{}/v1", "{}/v1/", "{}/v1/chat/completions"])
 def test_v1_is_asked_once_however_the_address_is_written(tmp_path: Path, talk: Talk, url: str) -> None:
     runtime = empty_runtime(tmp_path, config=f'[llm]\nurl = "{url.format(talk.url)}"\nmodel = "echo"\n', logs=False)
     ask(runtime, "hi")
@@ -319,6 +319,8 @@ def test_a_store_that_cannot_be_written_keeps_nobody_from_an_answer(chatting: Ma
     Path(runtime.settings.store_path()).mkdir()
     answer = ask(runtime, "hi")
     assert (answer.text, answer.captured, answer.partial) == ("You said: hi", False, False)
+    counted = tally.read(runtime.home)
+    assert (counted.llm_calls["chat"], counted.capture_errors) == (1, 1) and counted.last_error
 
 
 def test_the_models_of_the_server_are_listed(chatting: MakeRuntime) -> None:

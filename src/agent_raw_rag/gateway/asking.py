@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from agent_raw_rag.encode.http_url import server_root
-from agent_raw_rag.errors import ConfigError, UpstreamError, UpstreamTimeoutError
+from agent_raw_rag.errors import UpstreamError, UpstreamTimeoutError
 from agent_raw_rag.gateway.anthropic import VERSION
 from agent_raw_rag.gateway.forms import FORMS, Form
 from agent_raw_rag.gateway.frames import Frames
 from agent_raw_rag.gateway.shapes import Hearing, Message, Request, error_of, mapping, parsed, sequence, string
+from agent_raw_rag.gateway.upstream import Upstream
 from agent_raw_rag.search.fence import one_line
 
 if TYPE_CHECKING:
@@ -55,44 +55,29 @@ class Watching(Protocol):
 class Server:
     """A server, and how it is asked."""
 
-    url: str
-    form: str
+    upstream: Upstream
     model: str
     """Asked where nobody names another."""
-    key_variable: str
     environment: Mapping[str, str]
+    """Where its key stands."""
     max_tokens: int
-    connect_seconds: float
     watching: Watching | None = None
 
     @cached_property
     def root(self) -> str:
         """Its address without ``/v1``. Raises ConfigError."""
-        return server_root(self.url)
-
-    @property
-    def key(self) -> str:
-        """Its key; empty: it needs none. Raises ConfigError: the variable that should hold it does not."""
-        if not self.key_variable:
-            return ""
-        key = self.environment.get(self.key_variable, "").strip()
-        if not (key and key.isascii() and key.isprintable()):
-            raise ConfigError(
-                f"The environment variable {self.key_variable} does not hold a key.",
-                hint="Set it where this program is started, or remove llm.key_variable.",
-            )
-        return key
+        return self.upstream.root
 
     def headers(self, key: str) -> dict[str, str]:
         """Of a request with this key."""
         kind = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
-        if self.form == "anthropic":
+        if self.upstream.form == "anthropic":
             return {**kind, "anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
         return {**kind, **({"authorization": f"Bearer {key}"} if key else {})}
 
     def masked(self, text: str) -> str:
         """A text without the key."""
-        key = self.environment.get(self.key_variable, "").strip() if self.key_variable else ""
+        key = self.environment.get(self.upstream.key_variable, "").strip()
         return text.replace(key, "***") if key else text
 
 
@@ -101,7 +86,7 @@ class Asking:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._form: Form = FORMS[server.form]
+        self._form: Form = FORMS[server.upstream.form]
 
     def hearing(self) -> Hearing:
         """Who listens to one answer, to be given to ``ask``."""
@@ -112,7 +97,7 @@ class Asking:
 
         Raises:
             UpstreamError: the server is not there, refuses, or fails; UpstreamTimeoutError: it cannot be connected to in time.
-            ConfigError: its address or its key is none.
+            ConfigError: its address is none.
         """
         request = self._form.request(model, messages, max_tokens=self.server.max_tokens, stream=True)
         async with _Exchange(self.server, request) as exchange:
@@ -184,9 +169,9 @@ class _Exchange:
         import httpx2
 
         server, body = self._server, self._request.body
-        url, headers = f"{server.root}{self._request.path}", server.headers(server.key)
+        url, headers = f"{server.root}{self._request.path}", server.headers(server.upstream.key(server.environment))
         headers["accept-encoding"] = "identity"
-        timeout = httpx2.Timeout(None, connect=server.connect_seconds)
+        timeout = httpx2.Timeout(None, connect=server.upstream.connect_seconds)
         verify = await anyio.to_thread.run_sync(_trust, server.root)
         self._client = httpx2.AsyncClient(verify=verify, trust_env=False, follow_redirects=False, timeout=timeout)
         if server.watching:
@@ -240,7 +225,8 @@ def failures(server: Server) -> Iterator[None]:
         yield
     except httpx2.TimeoutException:
         raise UpstreamTimeoutError(
-            f"{server.root} could not be connected to within {server.connect_seconds:g} s.", hint="Is it running?"
+            f"{server.root} could not be connected to within {server.upstream.connect_seconds:g} s.",
+            hint="Is it running?",
         ) from None
     except httpx2.ConnectError as error:
         raise UpstreamError(f"{server.root} cannot be reached: {_reason(error)}.", hint="Is it running?") from None

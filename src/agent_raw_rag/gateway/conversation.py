@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 import anyio
@@ -97,8 +97,10 @@ class Conversation:
     """Says of a capture how long it is to be kept."""
     now: Callable[[], int]
     timeout_seconds: float
-    failed: Callable[[str, Exception], None]
-    """Told of what went wrong without keeping anybody from an answer: (what, why)."""
+    failed: Callable[[str, Exception], str]
+    """Told of what went wrong without keeping anybody from an answer: (what, why). Gives the why in words."""
+    counted: Callable[[str | None], None]
+    """Called in a worker thread after each question that reached the model: why its turns could not be stored, or None."""
     named: Callable[[str], str]
     """A session's id as the store keeps it."""
     mark: Callable[[], str] = lambda: secrets.token_hex(5)
@@ -110,7 +112,7 @@ class Conversation:
         Raises:
             BadArgumentError: a blank or too long message, a session or model that is no name. Nothing was stored.
             UpstreamError: the server is not there, refuses or fails. The question is stored, and what came of an answer.
-            ConfigError: the server's address or key is none.
+            ConfigError: the server's address is none.
         """
         _check(question)
         allowed = min(question.timeout_seconds or self.timeout_seconds, self.timeout_seconds)
@@ -134,27 +136,29 @@ class Conversation:
         prompting = self.prompting()
         prompting.check(question.message)
         session = self.named(question.session) if question.session else f"chat-{self.new_id()}"
+        problems: list[str] = []
         before = self._guarded("the history of a chat", lambda: self.history.messages(session), [])
-        asked = self._stored(question, Role.USER, question.message, session, author=question.author)
+        asked = self._stored(question, Role.USER, question.message, session, problems, author=question.author)
         self.history.add(session, Message("user", question.message))
         known = self._guarded("memory", lambda: self.remember(question.message, session), []) if question.recall else []
         prompt = prompting(question.message, known, before, self.mark())
-        return _Begun(session, question.model or self.asking.server.model, prompt, asked)
+        return _Begun(session, question.model or self.asking.server.model, prompt, asked, problems)
 
     def _end(self, question: Question, begun: _Begun, hearing: Hearing, late: bool) -> Answer:
         said = hearing.said
         partial = late or not said.ended or said.error is not None or said.finish in CUT_SHORT
         used = [one.source_id for one in begun.prompt.memories]
-        if not said.words.strip():
-            return Answer("", begun.session, begun.model, used, begun.stored, partial)
-        stored = self._stored(
-            question, Role.ASSISTANT, said.words, begun.session, author=begun.model, partial=partial
-        )  # fmt: skip
-        self.history.add(begun.session, Message("assistant", said.words))
-        return Answer(said.words, begun.session, begun.model, used, begun.stored and stored, partial)
+        answer, stored = Answer(said.words, begun.session, begun.model, used, begun.stored, partial), begun.stored
+        if said.words.strip():
+            role, session, problems = Role.ASSISTANT, begun.session, begun.problems
+            stored &= self._stored(question, role, said.words, session, problems, author=begun.model, partial=partial)
+            self.history.add(session, Message("assistant", said.words))
+        self.counted(begun.problems[0] if begun.problems else None)
+        return replace(answer, captured=stored)
 
     def _stored(
-        self, question: Question, role: Role, text: str, session: str, *, author: str | None, partial: bool = False
+        self, question: Question, role: Role, text: str, session: str, problems: list[str], *, author: str | None,
+        partial: bool = False,
     ) -> bool:  # fmt: skip
         store = self.store
         if store is None:
@@ -172,14 +176,16 @@ class Conversation:
                 partial=partial,
             )
         )
-        stored = self._guarded("a chat's turn", lambda: store([capture], question.actor), [])
+        stored = self._guarded("storing a turn", lambda: store([capture], question.actor), [], problems)
         return any(one.recorded for one in stored)
 
-    def _guarded(self, what: str, act: Callable[[], Any], otherwise: Any) -> Any:
+    def _guarded(self, what: str, act: Callable[[], Any], otherwise: Any, problems: list[str] | None = None) -> Any:
         try:
             return act()
         except Exception as error:
-            self.failed(what, error)
+            why = self.failed(what, error)
+            if problems is not None:
+                problems.append(why)
             return otherwise
 
 
@@ -189,6 +195,8 @@ class _Begun:
     model: str
     prompt: Prompt
     stored: bool
+    problems: list[str]
+    """Why turns could not be stored."""
 
 
 def _check(question: Question) -> None:

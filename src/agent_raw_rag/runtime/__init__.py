@@ -335,12 +335,7 @@ class Runtime(Parts):
             self.reader, self.settings.store_path(), __version__, self.spaces.facts(), self._indexed_up_to(), agent,
             self.zone,
         )  # fmt: skip
-        counted = tally.read(self.home)
-        report.llm_calls, report.capture_errors = dict(counted.llm_calls), counted.capture_errors
-        if counted.last_error:
-            report.problems.append(
-                f"{counted.capture_errors} exchanges were not captured; the last: {counted.last_error}"
-            )
+        tally.tell(report, self.home)
         return report
 
     @property

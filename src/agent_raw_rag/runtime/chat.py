@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent_raw_rag.errors import ConfigError, NotConfiguredError
+from agent_raw_rag.errors import ConfigError, NotConfiguredError, RawRagError
 from agent_raw_rag.log import NAME
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ class Chat:
     memory: Memory
     watching: Watching | None = None
     """Sees what goes over the wire."""
-    failures: Callable[[str, Exception], None] = field(default=lambda what, error: None, repr=False)
-    """Counts what could not be stored or recalled."""
     _made: Conversation | None = field(default=None, init=False, repr=False)
     _making: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -61,22 +59,13 @@ class Chat:
     def asking(self) -> Asking:
         """The server of the settings. Raises NotConfiguredError: there is none."""
         from agent_raw_rag.gateway.asking import Asking, Server
+        from agent_raw_rag.gateway.upstream import Upstream
 
         llm = self.parts.settings.llm
         if not llm.is_set_up:
             raise not_set_up()
-        return Asking(
-            Server(
-                llm.url,
-                llm.form,
-                llm.model,
-                llm.key_variable,
-                self.parts.environment,
-                llm.max_tokens,
-                llm.connect_seconds,
-                self.watching,
-            )
-        )
+        upstream = Upstream("[llm]", llm.url, llm.form, llm.key_variable, connect_seconds=llm.connect_seconds)
+        return Asking(Server(upstream, llm.model, self.parts.environment, llm.max_tokens, self.watching))
 
     @property
     def conversation(self) -> Conversation:
@@ -91,7 +80,8 @@ class Chat:
         return Conversation(
             asking=self.asking, prompting=lambda: self._prompting, history=self._history(), remember=self._remember,
             store=self._store, label=self._labelled, now=self.memory.store.now,
-            timeout_seconds=self.parts.settings.llm.timeout_seconds, failed=self._failed, named=self._named,
+            timeout_seconds=self.parts.settings.llm.timeout_seconds, failed=self._failed, counted=self._counted,
+            named=self._named,
         )  # fmt: skip
 
     @cached_property
@@ -149,12 +139,21 @@ class Chat:
     def _count(self, text: str) -> int:
         return len(self.parts.tokenizer.encode(text))
 
-    def _failed(self, what: str, error: Exception) -> None:
+    def _failed(self, what: str, error: Exception) -> str:
+        """In words, and without a word of what was said."""
         from agent_raw_rag.runtime.expected import expected
 
-        known = expected(error)
-        _log.warning("chat: %s failed: %s", what, known or type(error).__name__)
-        self.failures(what, error)
+        why = str(expected(error) or type(error).__name__)
+        _log.warning("chat: %s failed: %s", what, why)
+        return why
+
+    def _counted(self, why: str | None) -> None:
+        from agent_raw_rag.runtime import tally
+
+        try:
+            tally.add(self.parts.home, "chat", calls=1, errors=int(why is not None), why=why)
+        except (OSError, RawRagError) as error:
+            _log.warning("chat: a call was not counted: %s", error)
 
 
 def _persona(path: str) -> str:
