@@ -3,8 +3,9 @@
     python benchmarks/fuzz.py [--requests 10000] [--seed 1] [--threads 4]
 
 Seven kinds in turn: bytes that are hardly HTTP, headers at random, bodies at random, JSON-RPC messages at random, calls of every
-tool with arguments at random, good calls that were damaged in one place, and operations of the REST API at random. A server with all tools, a token with all scopes.
-Prints one JSON object: how many of which status, the worst ones in full, and whether what was stored before is still there.
+tool with arguments at random, good calls that were damaged in one place, and operations of the REST API at random. A server with
+all tools, a token with all scopes. Prints one JSON object: how many of which status, the worst ones in full, and whether what was
+stored before is still there.
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent_raw_rag.errors import BadArgumentError, ConflictError, NotActiveError, NotFoundError, ProtectedError
+from agent_raw_rag.errors import BadArgumentError, ConflictError, NotActiveError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
+from agent_raw_rag.memory.protected import KEEP, protected
 from agent_raw_rag.memory.recall import Recall, RecallAsk
-from agent_raw_rag.memory.results import Deprecated, History, NoteItem, Recalled, Saved, Updated, stamp
+from agent_raw_rag.memory.results import Deprecated, History, Kept, NoteItem, Recalled, Saved, Updated, stamp
 from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker, one_of
 from agent_raw_rag.models import Actor, Millis
@@ -19,8 +20,6 @@ from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows, new_note_id, united
 from agent_raw_rag.store.rows import text_hash
-
-KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class Save:
     evidence: tuple[str, ...] = ()
     """Ids of the events it rests on."""
     tags: tuple[str, ...] = ()
+    """Labels, such as ``keep``: it cannot be retired; ``bad``: it is shown with a warning."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What else is said of it."""
     time: Millis | None = None
@@ -61,7 +61,7 @@ class Notes:
         becomes one.
 
         Raises:
-            BadArgumentError: blank content or source, one that is too long, an unknown kind or importance.
+            BadArgumentError: blank content or source, one that is too long, an unknown kind or importance, too many tags.
             NotFoundError: an id in ``evidence`` names no event of this space.
         """
         row = self._row(ask, actor)
@@ -131,12 +131,28 @@ class Notes:
             rows = NoteRows(connection)
             old = _active(rows, note_id, retiring=True)
             if KEEP in old.tags:
-                raise ProtectedError(f"{old.id} is tagged {KEEP!r}: it is protected.", hint="Take the tag away first.")
+                raise protected(old.id)
             rows.deprecate(old.id, now, why)
             Journal(connection).add(
                 actor, "deprecate", time=now, target=old.id, source=source, before=text_hash(old.statement)
             )
         return Deprecated(old.id, why)
+
+    def keep(self, note_id: str, actor: Actor, *, on: bool = True) -> Kept:
+        """Tag an active note ``keep``, so that it cannot be retired, or take the tag away. Twice is once.
+
+        Raises:
+            NotFoundError, NotActiveError: as ``update``.
+        """
+        now = self.store.now()
+        with self._changing(note_id) as connection:
+            rows = NoteRows(connection)
+            old = _active(rows, note_id, retiring=True)
+            tags = (*old.tags, KEEP) if on else tuple(tag for tag in old.tags if tag != KEEP)
+            changed = rows.set_tags(old, tags, now)
+            if changed:
+                Journal(connection).add(actor, "keep" if on else "let_go", time=now, target=old.id)
+        return Kept(note_id, on, changed)
 
     def history(self, note_id: str) -> History:
         """A note, all that it replaced and all that replaced it, oldest first.
