@@ -128,8 +128,8 @@ def test_a_file_that_did_not_change_is_not_sent_again(served: Served) -> None:
     assert head.headers["content-length"] == str(len(page.content))
 
 
-def test_the_page_is_only_read(served: Served) -> None:
-    refused = served.ask("/", method="POST", body={})
+def test_the_page_is_only_read(served: Served, secret: str) -> None:
+    refused = served.ask("/", method="POST", secret=secret, body={})
     assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
 
 
