@@ -62,6 +62,7 @@ MUST = {
     "E2b": "on every route",
     "E5": "a client survives a restart of the server",
     "E6": "interleaved clients each get their own space's answers",
+    "G8": "what is stored of chats and of the proxy is as the settings say: all, kept, until the session ends, or nothing",
     "H8": "the commands print what the tools answer",
     "I3": "export and import keep ids and counts, twice over",
 }
@@ -97,6 +98,9 @@ SHOULD = {
     "E8": "a slow call holds up no other",
     "E9": "stdout carries JSON-RPC and nothing else",
     "E10": "health tells strangers little",
+    "H6": "a stop hook takes in the finished turn once, does nothing when it is one's own, and always ends well at once",
+    "H7": "hooks are installed once, with a backup, and taken out again",
+    "H9": "a text is tried against the trigger rules",
     "I4": "foreign exports keep their times, and add nothing twice",
     "I5": "a backup taken while others write is sound, and a restore brings it back",
 }
