@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from tests.process.memory_client import command, new_home
 from tests.process.processes import RAW_RAG, environment_of, run
+from tests.process.watching import Home, wait_for
 
 pytestmark = pytest.mark.process
 
@@ -68,6 +71,12 @@ def shown(environment: Environment, session: str) -> list[str]:
     return [turn["text"] for turn in command(environment, "show", session)["turns"]]
 
 
+def live(home: Home) -> int:
+    """Turns that hold text."""
+    with closing(sqlite3.connect(home.store / "raw_rag.db")) as store:
+        return int(store.execute("SELECT count(*) FROM turns WHERE status = 0").fetchone()[0])
+
+
 @pytest.mark.line("G8")
 def test_a_passing_session_is_hidden_from_every_search_and_gone_when_its_chat_ends(tmp_path: Path) -> None:
     environment = new_home(tmp_path)
@@ -119,6 +128,18 @@ def test_what_is_stored_for_good_stays_and_what_is_kept_is_shielded(tmp_path: Pa
     assert command(environment, "forget", "--session", "chat:kept", "--yes")["turns"] == 2
     assert run(RAW_RAG, environment, "forget", "--session", "chat:good", "--yes").returncode == 1
     assert command(environment, "forget", "--session", "chat:good", "--kept", "--yes")["turns"] == 2
+
+
+def test_the_daemon_ends_what_fell_silent(tmp_path: Path) -> None:
+    home = Home.of(tmp_path, logs=False)
+    talking = chat(home.variables, "one", passing=True)
+    talking.kill()
+    talking.communicate(timeout=60)
+    with closing(sqlite3.connect(home.store / "raw_rag.db")) as store, store:
+        store.execute("UPDATE sessions SET heard = 0")
+    with home.watching():
+        wait_for(lambda: live(home) == 0, "the end of the session")
+    assert shown(home.variables, "chat:one") == []
 
 
 def test_a_protected_note_is_refused_by_the_command_and_let_go(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def hook(
     """Answer an agent's hook: its JSON on stdin, the answer on stdout.
 
     session-start prints the last turns of the project as additional context; pre-compact starts an ingest; stop takes in the
-    turn that has just ended, and may be written AGENT-stop. It never waits longer than 300 ms, and its exit status is always 0.
+    turn that has just ended, and may be written AGENT-stop. It never
+    takes longer than 300 ms (after a turn 900), and its exit status is always 0.
 
     `raw-rag hook install AGENT` writes the hooks into the agent's settings, with a dated backup; `raw-rag hook uninstall AGENT`
     takes them out again. `raw-rag connect --hooks` writes them together with the rest.

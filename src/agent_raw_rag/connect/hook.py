@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, NoReturn
 
 LIMIT_SECONDS = 0.3
+STOP_SECONDS = 0.9
+"""After a turn nobody waits for words of ours, and the turn would not be taken in if the time were over."""
 LIMIT_VARIABLE = "RAW_RAG_HOOK_MS"
 LEAVE_SECONDS = 0.02
 """Of the limit, for the end of the process: whoever waits for it waits for that too."""
@@ -44,7 +46,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def _answer_in_time(arguments: Sequence[str]) -> None:
     given = dict(word.partition("=")[::2] for word in arguments if word.startswith(f"{LIMIT_VARIABLE}="))
-    deadline = time.monotonic() + limit({**os.environ, **given}) - LEAVE_SECONDS - _age()
+    usual = STOP_SECONDS if any(word.endswith(STOP) for word in arguments) else LIMIT_SECONDS
+    deadline = time.monotonic() + limit({**os.environ, **given}, usual) - LEAVE_SECONDS - _age()
     guard = threading.Timer(max(deadline - time.monotonic(), 0.0), os._exit, (0,))
     guard.daemon = True
     guard.start()
@@ -55,11 +58,11 @@ def _answer_in_time(arguments: Sequence[str]) -> None:
         sys.stdout.flush()
 
 
-def limit(environment: Mapping[str, str]) -> float:
+def limit(environment: Mapping[str, str], usual: float = LIMIT_SECONDS) -> float:
     """Seconds that a hook may take in all: the variable's, where it says a sensible number of milliseconds."""
     given = environment.get(LIMIT_VARIABLE, "")
     sensible = given.isascii() and given.isdigit() and len(given) <= 6 and int(given) > 0
-    return int(given) / 1000 if sensible else LIMIT_SECONDS
+    return int(given) / 1000 if sensible else usual
 
 
 def answer(
