@@ -63,6 +63,8 @@ MUST = {
     "E5": "a client survives a restart of the server",
     "E6": "interleaved clients each get their own space's answers",
     "G8": "what is stored of chats and of the proxy is as the settings say: all, kept, until the session ends, or nothing",
+    "H1": "POST /store keeps a text and gives its id; without a text it is a JSON error",
+    "H2": "POST /search gives ranked results with their metadata, and timings",
     "H8": "the commands print what the tools answer",
     "I3": "export and import keep ids and counts, twice over",
 }
@@ -101,6 +103,9 @@ SHOULD = {
     "H6": "a stop hook takes in the finished turn once, does nothing when it is one's own, and always ends well at once",
     "H7": "hooks are installed once, with a backup, and taken out again",
     "H9": "a text is tried against the trigger rules",
+    "H3": "DELETE /memory/<id> retires; unknown and protected ones are told apart",
+    "H4": "POST /search_by_metadata: newest first, from after on, before before",
+    "H5": "POST /turn captures, tells a duplicate, and may be switched off",
     "I4": "foreign exports keep their times, and add nothing twice",
     "I5": "a backup taken while others write is sound, and a restore brings it back",
 }

@@ -294,6 +294,10 @@ SCHEMA_4 = (
 )
 
 
+# With all that a count by day and session needs, so that no turn's text is passed over for it.
+SCHEMA_5 = ("CREATE INDEX turns_days ON turns (session_id, status, time, tokens)",)
+
+
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
     return not applied(connection) >= set(NAMES)
@@ -324,7 +328,7 @@ def _migrations() -> Migrations:
     from sqlite_utils import Migrations
 
     migrations = Migrations(SET)
-    for step in (m001_initial, m002_vector_spaces, m003_memory, m004_keeping):
+    for step in (m001_initial, m002_vector_spaces, m003_memory, m004_keeping, m005_days, m006_note_metadata):
         migrations()(step)
     return migrations
 
@@ -355,4 +359,15 @@ def m004_keeping(db: Database) -> None:
         db.execute(statement)
 
 
-NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory", "m004_keeping")
+def m005_days(db: Database) -> None:
+    """Counting what was said on which day."""
+    for statement in SCHEMA_5:
+        db.execute(statement)
+
+
+def m006_note_metadata(db: Database) -> None:
+    """What else a note's writer said of it."""
+    db.execute("ALTER TABLE notes ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'")
+
+
+NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory", "m004_keeping", "m005_days", "m006_note_metadata")
