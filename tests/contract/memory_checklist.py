@@ -62,6 +62,11 @@ MUST = {
     "E2b": "on every route",
     "E5": "a client survives a restart of the server",
     "E6": "interleaved clients each get their own space's answers",
+    "G1": "a chat's both sides are stored, the user's even when the model fails",
+    "G2": "the tool chat answers, and goes on with a session's history",
+    "G3": "what is remembered stands in the prompt, and is named",
+    "G4": "without a model there is no chat, and each door says so",
+    "G6": "POST /chat streams words, then what came of it",
     "H8": "the commands print what the tools answer",
     "I3": "export and import keep ids and counts, twice over",
 }
@@ -97,6 +102,10 @@ SHOULD = {
     "E8": "a slow call holds up no other",
     "E9": "stdout carries JSON-RPC and nothing else",
     "E10": "health tells strangers little",
+    "G5": "a slow model: what came in time, partial, with its session and a notice of progress",
+    "G9": "commands inside a chat are obeyed and not sent",
+    "G10": "two chats at once leave each other alone",
+    "G11": "payloads are written down with masked keys",
     "I4": "foreign exports keep their times, and add nothing twice",
     "I5": "a backup taken while others write is sound, and a restore brings it back",
 }
