@@ -67,6 +67,8 @@ MUST = {
     "G3": "what is remembered stands in the prompt, and is named",
     "G4": "without a model there is no chat, and each door says so",
     "G6": "POST /chat streams words, then what came of it",
+    "H1": "POST /store keeps a text and gives its id; without a text it is a JSON error",
+    "H2": "POST /search gives ranked results with their metadata, and timings",
     "H8": "the commands print what the tools answer",
     "I3": "export and import keep ids and counts, twice over",
 }
@@ -106,6 +108,9 @@ SHOULD = {
     "G9": "commands inside a chat are obeyed and not sent",
     "G10": "two chats at once leave each other alone",
     "G11": "payloads are written down with masked keys",
+    "H3": "DELETE /memory/<id> retires; unknown and protected ones are told apart",
+    "H4": "POST /search_by_metadata: newest first, from after on, before before",
+    "H5": "POST /turn captures, tells a duplicate, and may be switched off",
     "I4": "foreign exports keep their times, and add nothing twice",
     "I5": "a backup taken while others write is sound, and a restore brings it back",
 }

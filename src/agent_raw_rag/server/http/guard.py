@@ -98,7 +98,7 @@ class Guard:
         if not all(self._names.has_origin(origin) for origin in origins):
             raise refusals.wrong_origin()
         open_to_all = not door.needs_token and scope["method"] in door.methods
-        visit.bearer = self._bearer(shown_secret(headers, api_key=door.api_key), open_to_all=open_to_all)
+        visit.bearer = self._bearer(shown_secret(headers, api_key=door.api_key), door, open_to_all=open_to_all)
         if door is NOWHERE:
             raise refusals.no_path()
         if scope["method"] not in door.methods:
@@ -109,7 +109,7 @@ class Guard:
             raise refusals.no_json()
         return door
 
-    def _bearer(self, secret: str | None, *, open_to_all: bool) -> Bearer | None:
+    def _bearer(self, secret: str | None, door: Door, *, open_to_all: bool) -> Bearer | None:
         if secret is None and open_to_all:
             return None
         now = self._clock()
