@@ -181,9 +181,9 @@ def mcp_tools() -> Iterable[str]:
     from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.server.app import build
 
-    server, curating = (
-        build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/", curation=curation)
-        for curation in (False, True)
+    server, curating, chatting = (
+        build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/", curation=curation, chat=chat)
+        for curation, chat in ((False, False), (True, False), (False, True))
     )
     tools = _listed(server)
     told = [{key: value for key, value in tool.items() if key != "wholeOutput"} for tool in tools]
@@ -196,6 +196,9 @@ def mcp_tools() -> Iterable[str]:
     yield "## With `--curation`"
     yield "These are offered besides, where the server was started so, or with `curation = true` in the section `[mcp]`."
     yield from _tools(_listed(curating)[len(tools) :])
+    yield "## With a model"
+    yield "Offered besides, where the section `[llm]` names one; over HTTP to tokens with the scope `chat`."
+    yield from _tools(_listed(chatting)[len(tools) :])
     yield from _prompts_and_resources(server)
 
 
