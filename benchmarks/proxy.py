@@ -7,8 +7,8 @@ hands it on in a third process and captures it. The client reads in this process
 
 - ``first_byte``: a short answer, asked for in turn directly and through the proxy; milliseconds until the answer's first byte.
 - ``throughput``: megabytes a second of one long stream, as chunks of a frame (some 120 bytes) and as chunks of 64 KB; read by a
-  client that does nothing with the bytes, and by httpx, on which the common libraries of models stand.
-- ``processor``: seconds of the proxy's processor time for each megabyte.
+  client that does nothing with the bytes, and by httpx, on which the common libraries of models stand. What was heard is captured
+  between two runs. ``processor``: seconds of the proxy's processor time for each megabyte while it passes.
 - ``paced``: the frames come as fast as the fastest models speak (1,000 a second); seconds for all of them, directly and not.
 - ``memory``: the proxy's resident megabytes before and after many long streams.
 - ``streams``: so many at once; how many came as they were sent.
@@ -31,6 +31,7 @@ from typing import Any
 import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from agent_raw_rag.gateway.chunks import Chunks
 from tests.servers.memory_http import Home, home_in, serving
 
 PATH = "/v1/chat/completions"
@@ -120,8 +121,8 @@ class Reader:
         self._reader, self._writer = await asyncio.open_connection(*self._place, limit=1 << 22)
         return self
 
-    async def ask(self, model: str, session: str = "bench") -> tuple[float, float, int]:
-        """(ms to the answer's first byte, seconds in all, bytes on the wire)."""
+    async def ask(self, model: str, session: str = "bench", *, keep: bool = False) -> tuple[float, float, bytes]:
+        """(ms to the answer's first byte, seconds in all, the body if it is kept)."""
         body = json.dumps({"model": model, "stream": True, "messages": [{"role": "user", "content": session}]}).encode()
         head = f"POST {PATH} HTTP/1.1\r\nhost: {self._host}\r\nauthorization: Bearer {self._secret}\r\n"
         head += f"x-raw-rag-session: {session}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
@@ -130,12 +131,13 @@ class Reader:
         data = await self._reader.readuntil(b"\r\n\r\n")
         assert data.startswith(b"HTTP/1.1 200"), data
         last = await self._reader.read(1 << 20)
-        first, size = time.perf_counter() - began, len(last)
+        first, kept = time.perf_counter() - began, [last]
         while not last.endswith(b"\r\n" + END):
             piece = await self._reader.read(1 << 20)
-            size += len(piece)
+            if keep:
+                kept.append(piece)
             last = last[-16:] + piece
-        return first * 1000, time.perf_counter() - began, size
+        return first * 1000, time.perf_counter() - began, Chunks().feed(b"".join(kept)) if keep else b""
 
     def close(self) -> None:
         """Leave."""
@@ -166,9 +168,14 @@ async def throughput(direct: Reader, through: Reader, size: int, proxy: psutil.P
     for model in ("small", "large"):
         best, processor = {}, 0.0
         for name, reader in (("direct", direct), ("through", through)):
-            before = _processor(proxy)
-            best[name] = size / 1e6 / min([(await reader.ask(model, f"{model}{n}"))[1] for n in range(5)])
-            processor = (_processor(proxy) - before) / 5 / (size / 1e6)
+            took, busy = [], []
+            for n in range(5):
+                before = _processor(proxy)
+                took.append((await reader.ask(model, f"{model}{n}"))[1])
+                busy.append(_processor(proxy) - before)
+                await settled(proxy)
+            best[name] = size / 1e6 / min(took)
+            processor = min(busy) / (size / 1e6)
         found[model] = {**{name: round(value, 1) for name, value in best.items()},
                         "ratio": round(best["through"] / best["direct"], 2), "processor": round(processor, 4)}  # fmt: skip
     return found
@@ -190,6 +197,7 @@ def with_httpx(urls: dict[str, str], secret: str, size: int) -> dict[str, Any]:
                     with client.stream("POST", url + PATH, json=body) as response:
                         assert sum(map(len, response.iter_raw())) == size
                     took.append(time.perf_counter() - began)
+                    time.sleep(2.0)  # what was heard is captured meanwhile
             best[name] = size / 1e6 / min(took)
         found[model] = {**{name: round(value, 1) for name, value in best.items()},
                         "ratio": round(best["through"] / best["direct"], 2)}  # fmt: skip
@@ -200,18 +208,12 @@ async def at_once(url: str, secret: str, count: int) -> dict[str, Any]:
     """Many streams at the same time, each as long as the paced one."""
     readers = [await Reader(url, secret).open() for _ in range(count)]
     began = time.perf_counter()
-    answers = await asyncio.gather(*(reader.ask("paced", f"many{n}") for n, reader in enumerate(readers)))
+    answers = await asyncio.gather(*(reader.ask("paced", f"many{n}", keep=True) for n, reader in enumerate(readers)))
     for reader in readers:
         reader.close()
-    sizes = [size for _, _, size in answers]
-    wanted = 5 * sum(len(chunked(frame(n))) for n in range(200)) + len(END)
-    plain = sum(1 for size in sizes if size == wanted)
-    return {
-        "count": count,
-        "seconds": round(time.perf_counter() - began, 2),
-        "of_the_same_size": len(set(sizes)) == 1,
-        "bytes_exact": plain,
-    }
+    took = round(time.perf_counter() - began, 2)
+    wanted = b"".join(frame(n) for n in range(200)) * 5
+    return {"count": count, "seconds": took, "exact": sum(1 for *_, body in answers if body == wanted)}
 
 
 async def measured(
@@ -221,20 +223,31 @@ async def measured(
     direct, through = await Reader(stub).open(), await Reader(url, secret).open()
     found: dict[str, Any] = {"load": os.getloadavg()[0]}
     found["first_byte"] = await first_byte(direct, through, asked.rounds)
+    await settled(proxy)
     found["paced"] = {
         name: round((await one.ask("paced", "paced"))[1], 3) for name, one in (("direct", direct), ("through", through))
     }
     found["throughput"] = await throughput(direct, through, size, proxy)
     found["throughput_httpx"] = await asyncio.to_thread(with_httpx, {"direct": stub, "through": url}, secret, size)
     before = proxy.memory_info().rss / 1e6
-    for n in range(20):
+    for n in range(10):
         await through.ask("large", f"memory{n}")
+    await settled(proxy)
     middle = proxy.memory_info().rss / 1e6
     for n in range(20):
         await through.ask("large", f"again{n}")
+    await settled(proxy)
     found["memory"] = [round(one, 1) for one in (before, middle, proxy.memory_info().rss / 1e6)]
     found["streams"] = await at_once(url, secret, asked.streams)
     return found
+
+
+async def settled(process: psutil.Process) -> None:
+    """Until the proxy has captured what it heard: it works no more."""
+    before = -1.0
+    while (now := _processor(process)) != before:
+        before = now
+        await asyncio.sleep(0.3)
 
 
 def _processor(process: psutil.Process) -> float:
