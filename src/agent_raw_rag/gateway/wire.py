@@ -34,6 +34,7 @@ class Wire(asyncio.Protocol):
         self._pieces: list[bytes] = []
         self._held = 0
         self._ended = False
+        self._torn = False
         self._news = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
@@ -65,7 +66,7 @@ class Wire(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is closed."""
-        self._ended = True
+        self._ended, self._torn = True, self._torn or exc is not None
         self._news.set()
         self._writable.set()
 
@@ -152,9 +153,10 @@ class Wire(asyncio.Protocol):
             async for piece in self._counted(int(sent[b"content-length"]), first, seconds):
                 yield piece
         else:
-            while first:
+            if first:
                 yield first
-                first = await self._read(seconds)
+            while piece := await self._read(seconds):
+                yield piece
 
     async def _chunked(self, data: bytes, seconds: float) -> AsyncIterator[bytes]:
         chunks = Chunks()
@@ -192,6 +194,8 @@ class Wire(asyncio.Protocol):
             self._news.clear()
             async with asyncio.timeout(seconds):
                 await self._news.wait()
+        if not self._pieces and self._torn:
+            raise BrokenError("torn")
         data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
         if self._held >= ENOUGH and not self._ended:
