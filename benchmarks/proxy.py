@@ -32,7 +32,8 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from agent_raw_rag.gateway.chunks import Chunks
-from tests.servers.memory_http import Home, home_in, serving
+from agent_raw_rag.runtime import tally
+from tests.servers.memory_http import Home, Served, home_in, serving
 
 PATH = "/v1/chat/completions"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -162,7 +163,7 @@ async def first_byte(direct: Reader, through: Reader, rounds: int) -> dict[str, 
     }
 
 
-async def throughput(direct: Reader, through: Reader, size: int, proxy: psutil.Process) -> dict[str, Any]:
+async def throughput(direct: Reader, through: Reader, size: int, proxy: psutil.Process, home: Home) -> dict[str, Any]:
     """The best of five of each, since other work runs on the machine."""
     found: dict[str, Any] = {}
     for model in ("small", "large"):
@@ -173,7 +174,7 @@ async def throughput(direct: Reader, through: Reader, size: int, proxy: psutil.P
                 before = _processor(proxy)
                 took.append((await reader.ask(model, f"{model}{n}"))[1])
                 busy.append(_processor(proxy) - before)
-                await settled(proxy)
+                await settled(home)
             best[name] = size / 1e6 / min(took)
             processor = min(busy) / (size / 1e6)
         found[model] = {**{name: round(value, 1) for name, value in best.items()},
@@ -216,38 +217,38 @@ async def at_once(url: str, secret: str, count: int) -> dict[str, Any]:
     return {"count": count, "seconds": took, "exact": sum(1 for *_, body in answers if body == wanted)}
 
 
-async def measured(
-    stub: str, url: str, secret: str, size: int, proxy: psutil.Process, asked: argparse.Namespace
-) -> dict[str, Any]:
+async def measured(stub: str, served: Served, secret: str, size: int, asked: argparse.Namespace) -> dict[str, Any]:
     """All of it."""
+    url, home, proxy = served.url, served.home, psutil.Process(served.process.pid)
     direct, through = await Reader(stub).open(), await Reader(url, secret).open()
     found: dict[str, Any] = {"load": os.getloadavg()[0]}
     found["first_byte"] = await first_byte(direct, through, asked.rounds)
-    await settled(proxy)
+    await settled(home)
     found["paced"] = {
         name: round((await one.ask("paced", "paced"))[1], 3) for name, one in (("direct", direct), ("through", through))
     }
-    found["throughput"] = await throughput(direct, through, size, proxy)
+    found["throughput"] = await throughput(direct, through, size, proxy, home)
     found["throughput_httpx"] = await asyncio.to_thread(with_httpx, {"direct": stub, "through": url}, secret, size)
     before = proxy.memory_info().rss / 1e6
     for n in range(10):
         await through.ask("large", f"memory{n}")
-    await settled(proxy)
+    await settled(home)
     middle = proxy.memory_info().rss / 1e6
     for n in range(20):
         await through.ask("large", f"again{n}")
-    await settled(proxy)
+    await settled(home)
     found["memory"] = [round(one, 1) for one in (before, middle, proxy.memory_info().rss / 1e6)]
     found["streams"] = await at_once(url, secret, asked.streams)
     return found
 
 
-async def settled(process: psutil.Process) -> None:
-    """Until the proxy has captured what it heard: it works no more."""
-    before = -1.0
-    while (now := _processor(process)) != before:
-        before = now
-        await asyncio.sleep(0.3)
+async def settled(home: Home) -> None:
+    """Until the proxy has captured what it heard: nothing was counted for a while."""
+    before, quiet = -1, 0
+    while quiet < 4:
+        now = tally.read(str(home.store)).llm_calls["proxy"]
+        before, quiet = now, quiet + 1 if now == before else 0
+        await asyncio.sleep(0.25)
 
 
 def _processor(process: psutil.Process) -> float:
@@ -279,8 +280,7 @@ def main() -> None:
             secret = home.token("bench", scope="proxy")
             home.configure(f'[proxy.upstreams.stub]\nurl = "http://127.0.0.1:{port}"\n')
             with serving(home) as served:
-                process = psutil.Process(served.process.pid)
-                found = asyncio.run(measured(f"http://127.0.0.1:{port}", served.url, secret, int(size), process, asked))
+                found = asyncio.run(measured(f"http://127.0.0.1:{port}", served, secret, int(size), asked))
                 found["capture_errors"] = home.read("status")["capture_errors"]
             print(json.dumps(found, indent=2))
         finally:
