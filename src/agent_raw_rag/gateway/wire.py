@@ -97,10 +97,7 @@ class Wire(asyncio.Protocol):
         self.is_reusable = False
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD)
         try:
-            self._write(h11.Request(method=method, target=target, headers=list(headers)))
-            if body:
-                self._write(h11.Data(data=body))
-            self._write(h11.EndOfMessage())
+            self.transport.write(self._written(method, target, headers, body))
             async with asyncio.timeout(seconds):
                 await self._writable.wait()
             return await self._head(seconds)
@@ -123,10 +120,14 @@ class Wire(asyncio.Protocol):
 
     # ------------------------------------------------------------ inside
 
-    def _write(self, event: h11.Request | h11.Data | h11.EndOfMessage) -> None:
-        data = self._http.send(event)
-        if data:
-            self.transport.write(data)
+    def _written(self, method: str, target: bytes, headers: Headers, body: bytes) -> bytes:
+        """A request in one piece: a second one would be a packet of its own, and wake the server twice."""
+        events: list[h11.Request | h11.Data | h11.EndOfMessage] = [
+            h11.Request(method=method, target=target, headers=list(headers)),
+            *([h11.Data(data=body)] if body else []),
+            h11.EndOfMessage(),
+        ]
+        return b"".join([self._http.send(event) or b"" for event in events])
 
     async def _head(self, seconds: float) -> tuple[int, Headers]:
         while True:
