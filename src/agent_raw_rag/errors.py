@@ -7,6 +7,7 @@ RawRagError            code, message, hint; exit status for a command
 ├── NotFoundError      a session, turn or note that the store does not hold  exit 1
 ├── NotActiveError     a note that was superseded or deprecated              exit 1
 ├── ConflictError      what contradicts, or would repeat, what is there      exit 1
+│   └── ProtectedError a note with the tag `keep`                            exit 1
 ├── UnauthorizedError  no token, or one that is not good                     exit 1
 ├── ForbiddenError     a good token that may not do this                     exit 1
 ├── SourceError        a log that cannot be read                             exit 1
@@ -77,6 +78,12 @@ class ConflictError(RawRagError):
     """What was asked for contradicts, or would repeat, what is there."""
 
     code = "conflict"
+
+
+class ProtectedError(ConflictError):
+    """A note that is tagged `keep`: it is not retired before the tag is taken away."""
+
+    code = "protected"
 
 
 class UnauthorizedError(RawRagError):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestReport, Note
     from agent_raw_rag.memory.admission import Admission
+    from agent_raw_rag.memory.logins import Logins
     from agent_raw_rag.memory.spaces import SpaceRegistry
     from agent_raw_rag.memory.tokens import Tokens
     from agent_raw_rag.runtime.memory import Memory
@@ -122,6 +123,13 @@ class Runtime(Parts):
         from agent_raw_rag.memory.tokens import Tokens
 
         return Tokens(self._home_store)
+
+    @cached_property
+    def logins(self) -> Logins:
+        """One-time codes for the page. Only asked of the default space's runtime."""
+        from agent_raw_rag.memory.logins import Logins
+
+        return Logins(self._home_store)
 
     @cached_property
     def spaces_registry(self) -> SpaceRegistry:

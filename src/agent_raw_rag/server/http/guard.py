@@ -19,11 +19,13 @@ from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.runtime import expected
 from agent_raw_rag.server.http import refusals
 from agent_raw_rag.server.http.doors import NOWHERE, Door, Doors
+from agent_raw_rag.server.http.headers import guarded
 from agent_raw_rag.server.http.names import Names
 from agent_raw_rag.server.http.quiet import frames
 from agent_raw_rag.server.http.refusals import Refused
 from agent_raw_rag.server.http.visit import KEY, Visit, headers_of, named_space, shown_secret
 from agent_raw_rag.store.homes import DEFAULT_SPACE
+from agent_raw_rag.store.tokens import LOGIN
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -111,6 +113,8 @@ class Guard:
             return None
         now = self._clock()
         bearer = self._admission.bearer(secret, now) if secret is not None else None
+        if bearer is not None and LOGIN in bearer.scopes and door.scope != LOGIN:
+            bearer = None  # a one-time code opens nothing else
         if bearer is None:
             self._witness.denied(Actor("unknown", "http"), DEFAULT_SPACE, "unauthorized", None, now)
             raise refusals.unauthorized()
@@ -171,7 +175,7 @@ class _Answer:
 
     async def __call__(self, message: Message) -> None:
         self._begun = True
-        await self._send(message)
+        await self._send(guarded(message))
 
     async def refuse(self, refused: Refused) -> None:
         """Answer with a refusal; what has begun cannot be taken back, and ends."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agent_raw_rag.server.http.rest import counts
+from agent_raw_rag.server.http.rest import counts, logins
 from agent_raw_rag.server.http.rest.answering import route_of
 from agent_raw_rag.server.http.rest.openapi import openapi_route
 from agent_raw_rag.server.http.rest.operation import Operation
 from agent_raw_rag.server.http.routes import Ground, Part
 
-OPERATIONS: tuple[Operation, ...] = (*counts.OPERATIONS,)
+OPERATIONS: tuple[Operation, ...] = (*counts.OPERATIONS, *logins.OPERATIONS)
 
 
 def rest_part(ground: Ground) -> Part:

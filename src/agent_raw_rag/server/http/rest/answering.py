@@ -32,7 +32,7 @@ def _app(operation: Operation, ground: Ground) -> App:
         try:
             said = await anyio.to_thread.run_sync(operation.run, call)
         finally:
-            if operation.method != "GET":
+            if operation.method != "GET" if operation.writes is None else operation.writes:
                 ground.wrote()
         await _response(said)(scope, receive, send)
 
@@ -41,9 +41,10 @@ def _app(operation: Operation, ground: Ground) -> App:
 
 def _call(operation: Operation, ground: Ground, scope: Scope, body: BaseModel | None) -> Call:
     visit = visit_of(scope)
-    bearer, space = visit.admitted()
+    bearer, space = visit.admitted() if operation.needs_space else (visit.known(), visit.space or "")
     query = _query(operation.query, scope["query_string"])
-    return Call(ground, ground.runtime.in_space(space), bearer, visit.actor, space, visit.match.path, query, body)
+    runtime = ground.runtime.in_space(space) if space else ground.runtime
+    return Call(ground, runtime, bearer, visit.actor, space, visit.match.path, query, body)
 
 
 async def _body(form: type[Form] | None, receive: Receive) -> BaseModel | None:

@@ -20,9 +20,9 @@ Asked = TypeVar("Asked", bound=BaseModel)
 
 
 class Form(BaseModel):
-    """What a request says, in its query or its body. An unknown key is an error."""
+    """What a request says, in its query or its body. An unknown key is an error; so is NaN, which JSON does not have."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,11 @@ class Call:
     """The segments that the operation's path names."""
     query: BaseModel | None
     body: BaseModel | None
+
+    @property
+    def source(self) -> str:
+        """Where something comes from of which its sender says nothing: the token's label."""
+        return self.bearer.label
 
     def asked(self, form: type[Asked]) -> Asked:
         """The query or the body, whichever is of this form."""
@@ -68,13 +73,23 @@ class Operation:
     """Gives JSON values, or a ``Reply``. Its docstring is the operation's description."""
     answer: Any
     """The type of what ``run`` gives, for the description."""
-    scope: str = "read"
+    scope: str | None = "read"
+    """None: any token will do."""
+    needs_space: bool = True
+    """Without: a request that means no space is answered too, and ``Call.space`` is empty then."""
+    writes: bool | None = None
+    """Whether something may have been written when it is done. None: unless its method is GET."""
     query: type[Form] | None = None
     body: type[Form] | None = None
     errors: tuple[int, ...] = ()
     """Statuses of refusals besides those that every operation has."""
+    media: tuple[str, ...] = ("*/*",)
+    """Media types of a ``Reply``, for the description."""
 
     @property
     def door(self) -> Door:
         """Where it stands."""
-        return Door(self.path, (self.method,), own_space=True, scope=self.scope, body="json" if self.body else "none")
+        return Door(
+            self.path, (self.method,), needs_space=self.needs_space, own_space=True, scope=self.scope,
+            body="json" if self.body else "none",
+        )  # fmt: skip
