@@ -281,13 +281,14 @@ class Runtime(Parts):
 
     def sessions(self, ask: Ask, limit: int = -1) -> list[SessionItem]:
         """Sessions, the one last spoken in first."""
-        return [self._with_resume(item) for item in self.browser.sessions(self.scope(ask), limit)]
+        return [self.resumable(item) for item in self.browser.sessions(self.scope(ask), limit)]
 
     def _resumable(self, result: TurnsResult) -> TurnsResult:
-        result.session = self._with_resume(result.session) if result.session else None
+        result.session = self.resumable(result.session) if result.session else None
         return result
 
-    def _with_resume(self, item: SessionItem) -> SessionItem:
+    def resumable(self, item: SessionItem) -> SessionItem:
+        """A session of a list, with the command that reopens it."""
         native = item.session.removeprefix(f"{item.agent}:")
         way = reopening(item.agent, native, item.cwd, item.parent_kind, item.source)
         return replace(item, resume=way.shown if way else None)

@@ -109,14 +109,15 @@ class Browser:
 
     def sessions(self, scope: Scope, limit: int) -> list[SessionItem]:
         """Sessions of a scope, the one last spoken in first."""
-        return [self._listed(facts) for facts in self.reader.sessions(scope, limit)]
+        return [self.listed(facts) for facts in self.reader.sessions(scope, limit)]
 
     def item(self, session: SessionRow) -> SessionItem:
         """One session as it is listed."""
         facts = self.reader.sessions(Scope(sessions=(session.id,)), 1)
-        return self._listed(facts[0] if facts else SessionFacts(session, 0, None, False))
+        return self.listed(facts[0] if facts else SessionFacts(session, 0, None, False))
 
-    def _listed(self, facts: SessionFacts) -> SessionItem:
+    def listed(self, facts: SessionFacts) -> SessionItem:
+        """A session of a list."""
         row = facts.row
         parent, kind = row.parent, row.parent_kind
         if parent is None:

@@ -75,6 +75,34 @@ class NoteRows:
         """All active notes."""
         return self._rows("status = 'active'", ())
 
+    def page(
+        self,
+        *,
+        status: str | None,
+        kind: str | None,
+        topic: str | None,
+        limit: int,
+        after: tuple[Millis, str] | None = None,
+    ) -> list[NoteRow]:
+        """Notes, the newest first, from behind (created, id) of one on. None leaves a side open."""
+        wanted = {"status": status, "kind": kind, "topic": topic}
+        sides = [(f"{name} = ?", value) for name, value in wanted.items() if value is not None]
+        where = " AND ".join(["1", *(sql for sql, _ in sides), *(["(created, id) < (?, ?)"] if after else [])])
+        values = (*(value for _, value in sides), *(after or ()), limit)
+        return list(self._rows(f"{where} ORDER BY created DESC, id DESC LIMIT ?", values))
+
+    def made(self, since: Millis | None, until: Millis | None, limit: int) -> list[NoteRow]:
+        """The notes that were made from an instant on and before another, the newest first."""
+        where, values = (
+            "created >= ? AND created < ? ORDER BY created DESC, id DESC LIMIT ?",
+            (
+                since if since is not None else -(1 << 62),
+                until if until is not None else 1 << 62,
+                limit,
+            ),
+        )
+        return list(self._rows(where, values))
+
     def of_ids(self, ids: Iterable[str]) -> Iterator[NoteRow]:
         """The notes of these ids, of any status; those that do not exist are missing."""
         wanted = list(ids)

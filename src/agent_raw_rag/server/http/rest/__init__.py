@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from agent_raw_rag.server.http.rest import counts, logins
+from agent_raw_rag.server.http.rest import (
+    counts,
+    logins,
+    page_forget,
+    page_glance,
+    page_memory,
+    page_passages,
+    page_sessions,
+)
 from agent_raw_rag.server.http.rest.answering import route_of
 from agent_raw_rag.server.http.rest.openapi import openapi_route
 from agent_raw_rag.server.http.rest.operation import Operation
 from agent_raw_rag.server.http.routes import Ground, Part
 
-OPERATIONS: tuple[Operation, ...] = (*counts.OPERATIONS, *logins.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (
+    *counts.OPERATIONS, *logins.OPERATIONS, *page_passages.OPERATIONS, *page_sessions.OPERATIONS, *page_glance.OPERATIONS,
+    *page_memory.OPERATIONS, *page_forget.OPERATIONS,
+)  # fmt: skip
 
 
 def rest_part(ground: Ground) -> Part:

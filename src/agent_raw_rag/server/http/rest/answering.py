@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 import anyio.to_thread
 from pydantic import BaseModel, ValidationError
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.server.http.guard import App, Receive, Scope, Send
@@ -84,6 +84,8 @@ def _not_understood(what: str, error: ValidationError) -> BadArgumentError:
 
 
 def _response(said: Any) -> Response:
+    if isinstance(said, Reply) and not isinstance(said.content, bytes):
+        return StreamingResponse(said.content, media_type=said.media_type, headers=dict(said.headers))
     if isinstance(said, Reply):
         return Response(said.content, media_type=said.media_type, headers=dict(said.headers))
     return Response(rendered(said), media_type="application/json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,7 +55,8 @@ class Call:
 class Reply:
     """An answer that is no JSON value."""
 
-    content: bytes
+    content: bytes | Iterator[bytes]
+    """An iterator is asked for one piece after the other, each maybe in another thread."""
     media_type: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
