@@ -28,7 +28,7 @@ export function bytes(n: number): string {
 /** The last part of a path: what people call a project. */
 export const base = (path: string | null): string => path?.split(/[/\\]/).filter(Boolean).at(-1) ?? "";
 
-export const titled = (session: { title: string | null; session: string }): string => session.title || session.session;
+export const titled = (session: { title: string | null; session: string }): string => session.title || session.session.split(/[:/]/).at(-1) || session.session;
 
 /** A colour of the chart for each name, in the order of the names, so that it is the same everywhere. */
 export const tone = (names: string[], name: string): string => `tone-${Math.max(0, names.indexOf(name)) % 8}`;

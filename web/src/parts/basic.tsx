@@ -88,7 +88,8 @@ export function Tag({ children, kind = "" }: { children: ComponentChildren; kind
 }
 
 /** The heading of a view. It takes the focus when the view is entered, so that a screen reader says where one is. */
-export function Head({ title, children }: { title: string; children?: ComponentChildren }) {
+/** `hidden`: the view is plain without it, and it is for screen readers only. */
+export function Head({ title, children, hidden = false }: { title: string; children?: ComponentChildren; hidden?: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · raw-rag`;
@@ -97,7 +98,7 @@ export function Head({ title, children }: { title: string; children?: ComponentC
     if (document.activeElement === document.body || document.activeElement?.closest("nav")) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
-    <header class="head">
+    <header class={hidden ? "for-readers" : "head"}>
       <h1 ref={heading} tabIndex={-1}>
         {title}
       </h1>

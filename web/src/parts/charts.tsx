@@ -27,8 +27,10 @@ function arrows(event: KeyboardEvent, place: number, count: number, down: number
   event.stopPropagation();
 }
 
-const CELL = 14;
 const WEEKS = 53;
+/** Of the calendar: what the names of days and of months take. */
+const NAMES = 32;
+const OVER = 20;
 
 interface HeatProps {
   /** Day -> how much. */
@@ -42,7 +44,9 @@ interface HeatProps {
 export function HeatMap({ values, what, chosen, choose }: HeatProps) {
   const [box, width] = useWidth<HTMLDivElement>();
   const last = Math.max(...[...values.keys()].map(day));
-  const weeks = Math.max(4, Math.min(WEEKS, Math.floor(((width || 800) - 32) / CELL)));
+  const room = (width || 800) - NAMES;
+  const cell = Math.min(18, Math.max(14, Math.floor(room / WEEKS)));
+  const weeks = Math.max(4, Math.min(WEEKS, Math.floor(room / cell)));
   const end = last + 6 - weekday(last);
   const first = end - weeks * 7 + 1;
   const count = last - first + 1;
@@ -55,9 +59,9 @@ export function HeatMap({ values, what, chosen, choose }: HeatProps) {
   return (
     <div ref={box} class="plot">
       <svg
-        viewBox={`0 0 ${weeks * CELL + 32} ${7 * CELL + 20}`}
-        width={weeks * CELL + 32}
-        height={7 * CELL + 20}
+        viewBox={`0 0 ${weeks * cell + NAMES} ${7 * cell + OVER}`}
+        width={weeks * cell + NAMES}
+        height={7 * cell + OVER}
         tabIndex={0}
         role="slider"
         aria-label={`Days, by ${what}; arrows move by a day and a week`}
@@ -74,7 +78,7 @@ export function HeatMap({ values, what, chosen, choose }: HeatProps) {
         }}
       >
         {["Mon", "", "Wed", "", "Fri", "", "Sun"].map((name, n) => (
-          <text key={n} class="axis" x={0} y={20 + n * CELL + 10}>
+          <text key={n} class="axis" x={0} y={OVER + n * cell + 10}>
             {name}
           </text>
         ))}
@@ -83,7 +87,7 @@ export function HeatMap({ values, what, chosen, choose }: HeatProps) {
           const begins = named(monday).slice(8) <= "07";
           return (
             begins && (
-              <text key={week} class="axis" x={32 + week * CELL} y={11}>
+              <text key={week} class="axis" x={NAMES + week * cell} y={11}>
                 {month(monday)}
               </text>
             )
@@ -93,10 +97,10 @@ export function HeatMap({ values, what, chosen, choose }: HeatProps) {
           <rect
             key={n}
             class={`heat heat-${level(value(n))} ${chosen && n === at ? "chosen" : ""}`}
-            x={32 + Math.floor(n / 7) * CELL}
-            y={20 + (n % 7) * CELL}
-            width={CELL - 3}
-            height={CELL - 3}
+            x={NAMES + Math.floor(n / 7) * cell}
+            y={OVER + (n % 7) * cell}
+            width={cell - 3}
+            height={cell - 3}
             rx={2}
             onClick={() => to(n)}
           >
@@ -106,9 +110,9 @@ export function HeatMap({ values, what, chosen, choose }: HeatProps) {
       </svg>
       <p class="scale fine" aria-hidden="true">
         less
-        <svg width={5 * CELL} height={CELL}>
+        <svg width={5 * cell} height={cell}>
           {[0, 1, 2, 3, 4].map((n) => (
-            <rect key={n} class={`heat heat-${n}`} x={n * CELL} y={1} width={CELL - 3} height={CELL - 3} rx={2} />
+            <rect key={n} class={`heat heat-${n}`} x={n * cell} y={1} width={cell - 3} height={cell - 3} rx={2} />
           ))}
         </svg>
         more

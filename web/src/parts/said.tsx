@@ -4,12 +4,21 @@ import { useMemo, useState } from "preact/hooks";
 import { blocks, head, hits, runs, type Block } from "../text";
 import { counted } from "../words";
 
-const FIRST_LINES = 28;
-const FIRST_LETTERS = 3600;
+/** Lines and letters that are shown at once. */
+const LIMITS: Record<"long" | "middle" | "short", [number, number]> = { long: [28, 3600], middle: [12, 1100], short: [3, 260] };
 
-export function Said({ text, find = null, actions = false, whole = false }: { text: string; find?: RegExp | null; actions?: boolean; whole?: boolean }) {
+interface Props {
+  text: string;
+  find?: RegExp | null;
+  actions?: boolean;
+  /** Nothing is folded. */
+  whole?: boolean;
+  size?: keyof typeof LIMITS;
+}
+
+export function Said({ text, find = null, actions = false, whole = false, size = "long" }: Props) {
   const [open, set] = useState(whole);
-  const shown = useMemo(() => (open ? { text, more: 0 } : head(text, FIRST_LINES, FIRST_LETTERS)), [text, open]);
+  const shown = useMemo(() => (open ? { text, more: 0 } : head(text, ...LIMITS[size])), [text, open, size]);
   const made = useMemo(() => blocks(shown.text, actions), [shown, actions]);
   return (
     <div class="said">
@@ -18,7 +27,7 @@ export function Said({ text, find = null, actions = false, whole = false }: { te
       ))}
       {(shown.more > 0 || (open && !whole)) && (
         <button type="button" class="unfold" aria-expanded={open} onClick={() => set(!open)}>
-          {open ? "Show less" : `Show all (${counted(shown.more, "more line")})`}
+          {open ? "Show less" : text.includes("\n") ? `Show all (${counted(shown.more, "more line")})` : "Show all"}
         </button>
       )}
     </div>

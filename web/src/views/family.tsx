@@ -18,7 +18,7 @@ export function Family({ tree, here }: { tree: Tree; here: string }) {
           <Level nodes={roots} tree={tree} here={here} depth={0} />
         </nav>
       )}
-      {tree.branches.length > 0 && (
+      {tree.branches.length > 1 && (
         <nav class="tree" aria-label="Branches in this session">
           <h2>Branches</h2>
           <ul>

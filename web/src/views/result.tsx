@@ -8,6 +8,8 @@ import { address } from "../route";
 import type { Found, Part, Passage } from "../types";
 import { base, titled } from "../words";
 
+const MOST_ALSO = 5;
+
 export function Result({ passage, find, question }: { passage: Passage; find: RegExp | null; question: Record<string, unknown> }) {
   const here = address("session", passage.session, { turn: passage.turn });
   const [shown, show] = useState(false);
@@ -40,7 +42,7 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
               </a>
               {part.abandoned && <Tag kind="warn">abandoned</Tag>}
             </p>
-            <Said text={part.text} find={find} actions={part.role !== "user"} />
+            <Said text={part.text} find={find} actions={part.role !== "user"} size={part.turn === passage.turn ? "middle" : "short"} />
             {part.truncated && <p class="fine">Cut here: the whole turn is in the session.</p>}
           </div>
         ))}
@@ -61,7 +63,7 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
       {(passage.also?.length ?? 0) > 0 && (
         <p class="fine">
           Said the same in{" "}
-          {passage.also!.map((one, n) => (
+          {passage.also!.slice(0, MOST_ALSO).map((one, n) => (
             <>
               {n > 0 && ", "}
               <a key={n} href={address("session", one.session, { turn: one.first_turn })}>
@@ -70,6 +72,7 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
               </a>
             </>
           ))}
+          {passage.also!.length > MOST_ALSO && ` and ${passage.also!.length - MOST_ALSO} more`}
         </p>
       )}
     </article>

@@ -24,7 +24,7 @@ export function Search({ query }: { query: URLSearchParams }) {
   };
   return (
     <div class="sided">
-      <Head title={q ? `“${q}”` : "Search"} />
+      <Head hidden title={q ? `“${q}”` : "Search"} />
       <form class="ask" role="search" onSubmit={submit}>
         <label class="for-readers" for="q">
           What was said about …
