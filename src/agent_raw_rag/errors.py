@@ -7,7 +7,7 @@ RawRagError            code, message, hint; exit status for a command
 ├── NotFoundError      a session, turn or note that the store does not hold  exit 1
 ├── NotActiveError     a note that was superseded or deprecated              exit 1
 ├── ConflictError      what contradicts, or would repeat, what is there      exit 1
-│   └── ProtectedError a note with the tag `keep`                            exit 1
+│   └── ProtectedError what is kept on purpose                           exit 1
 ├── UnauthorizedError  no token, or one that is not good                     exit 1
 ├── ForbiddenError     a good token that may not do this                     exit 1
 ├── SourceError        a log that cannot be read                             exit 1
@@ -81,7 +81,7 @@ class ConflictError(RawRagError):
 
 
 class ProtectedError(ConflictError):
-    """A note that is tagged `keep`: it is not retired before the tag is taken away."""
+    """What is to be taken away is kept on purpose. The hint says how to let it go first."""
 
     code = "protected"
 

@@ -13,6 +13,7 @@ from agent_raw_rag.cli import (
     doctor,
     forget,
     hook,
+    keep,
     lists,
     memory_curation,
     memory_notes,
@@ -43,7 +44,8 @@ app = typer.Typer(
 )
 for _panel, _commands in {
     "History": (
-        search.search, read.recent, read.show, lists.sessions, lists.projects, resume.resume, resume.handoff, forget.forget,
+        search.search, read.recent, read.show, lists.sessions, lists.projects, resume.resume, resume.handoff, keep.keep,
+        forget.forget,
     ),
     "Memory": (
         memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,

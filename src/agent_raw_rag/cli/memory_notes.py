@@ -61,12 +61,15 @@ def save(
     evidence: Annotated[
         list[str] | None, typer.Option("--evidence", metavar="ID", help="An event it rests on; may be repeated.")
     ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="keep: it cannot be retired; may be repeated.")
+    ] = None,
     space: options.Space = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """Keep a statement that holds from now on."""
     from agent_raw_rag.memory.notes import Save
 
-    ask = Save(" ".join(content), source, topic, kind, importance, tuple(evidence or ()))
+    ask = Save(" ".join(content), source, topic, kind, importance, tuple(evidence or ()), tuple(tag or ()))
     saved = options.memory(config, space).notes.save(ask, options.OWNER)
     if json:
         render.as_json(saved.as_json())

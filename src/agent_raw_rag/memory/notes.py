@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from agent_raw_rag.errors import BadArgumentError, ConflictError, NotActiveError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
+from agent_raw_rag.memory.protected import KEEP, protected
 from agent_raw_rag.memory.recall import Recall, RecallAsk
-from agent_raw_rag.memory.results import Deprecated, History, NoteItem, Recalled, Saved, Updated, stamp
+from agent_raw_rag.memory.results import Deprecated, History, Kept, NoteItem, Recalled, Saved, Updated, stamp
 from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker, one_of
 from agent_raw_rag.models import Actor
@@ -18,8 +19,6 @@ from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows, new_note_id
 from agent_raw_rag.store.rows import text_hash
-
-KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,8 @@ class Save:
     importance: str = "medium"
     evidence: tuple[str, ...] = ()
     """Ids of the events it rests on."""
+    tags: tuple[str, ...] = ()
+    """Labels, such as ``keep``: it cannot be retired; ``bad``: it is shown with a warning."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ class Notes:
         return self.recalling(ask)
 
     def save(self, ask: Save, actor: Actor) -> Saved:
-        """Keep a statement. What is kept already stays as it is, with the new evidence; as a rule it becomes one.
+        """Keep a statement. What is kept already stays as it is, with the new evidence and tags; as a rule it becomes one.
 
         Raises:
-            BadArgumentError: blank content or source, one that is too long, an unknown kind or importance.
+            BadArgumentError: blank content or source, one that is too long, an unknown kind or importance, too many tags.
             NotFoundError: an id in ``evidence`` names no event of this space.
         """
         row = self._row(ask, actor)
@@ -65,7 +66,8 @@ class Notes:
             rows, journal = NoteRows(connection), Journal(connection)
             held = rows.active_of(row.statement_hash)
             if held is not None and not (row.kind == RULE and held.kind != RULE):
-                if rows.add_evidence(held, row.evidence, row.created):
+                tagged = rows.set_tags(held, (*held.tags, *row.tags), row.created)
+                if rows.add_evidence(held, row.evidence, row.created) or tagged:
                     journal.add(actor, "merge", time=row.created, target=held.id, source=row.source)
                 return _saved(held, created=False)
             if held is not None:
@@ -114,7 +116,7 @@ class Notes:
         Raises:
             BadArgumentError: no reason.
             NotFoundError, NotActiveError: as ``update``.
-            ConflictError: it is tagged ``keep``.
+            ProtectedError: it is tagged ``keep``.
         """
         why = self.take.reason(reason)
         if why is None:
@@ -124,12 +126,28 @@ class Notes:
             rows = NoteRows(connection)
             old = _active(rows, note_id, retiring=True)
             if KEEP in old.tags:
-                raise ConflictError(f"{old.id} is tagged {KEEP!r}: it is protected.", hint="Take the tag away first.")
+                raise protected(old.id)
             rows.deprecate(old.id, now, why)
             Journal(connection).add(
                 actor, "deprecate", time=now, target=old.id, source=source, before=text_hash(old.statement)
             )
         return Deprecated(old.id, why)
+
+    def keep(self, note_id: str, actor: Actor, *, on: bool = True) -> Kept:
+        """Tag an active note ``keep``, so that it cannot be retired, or take the tag away. Twice is once.
+
+        Raises:
+            NotFoundError, NotActiveError: as ``update``.
+        """
+        now = self.store.now()
+        with self._changing(note_id) as connection:
+            rows = NoteRows(connection)
+            old = _active(rows, note_id, retiring=True)
+            tags = (*old.tags, KEEP) if on else tuple(tag for tag in old.tags if tag != KEEP)
+            changed = rows.set_tags(old, tags, now)
+            if changed:
+                Journal(connection).add(actor, "keep" if on else "let_go", time=now, target=old.id)
+        return Kept(note_id, on, changed)
 
     def history(self, note_id: str) -> History:
         """A note, all that it replaced and all that replaced it, oldest first.
@@ -149,6 +167,7 @@ class Notes:
             self.new_id(), one_of("kind", ask.kind, KINDS), statement, statement_hash(statement),
             self.take.source(ask.source), now, now, self.take.topic(ask.topic), actor.name,
             one_of("importance", ask.importance, IMPORTANCE), evidence=tuple(dict.fromkeys(ask.evidence)),
+            tags=self.take.tags(ask.tags),
         )  # fmt: skip
 
     @contextmanager
@@ -218,7 +237,8 @@ def _must_be_news(rows: NoteRows, old: NoteRow, new: NoteRow) -> None:
 def _inherited(row: NoteRow, held: NoteRow) -> NoteRow:
     """A rule that says what a note of another kind says: it takes that note's place, with what it rests on."""
     evidence = tuple(dict.fromkeys([*held.evidence, *row.evidence]))
-    return replace(row, supersedes=held.id, topic=row.topic or held.topic, evidence=evidence, tags=held.tags)
+    tags = tuple(dict.fromkeys([*held.tags, *row.tags]))
+    return replace(row, supersedes=held.id, topic=row.topic or held.topic, evidence=evidence, tags=tags)
 
 
 def _saved(row: NoteRow, *, created: bool) -> Saved:

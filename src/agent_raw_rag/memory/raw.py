@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from agent_raw_rag.errors import BadArgumentError
-from agent_raw_rag.ingest.captured import EMPTY, FORGOTTEN, Capturing, Stored
+from agent_raw_rag.ingest.captured import EMPTY, FOR_GOOD, FORGOTTEN, Capturing, Stored
 from agent_raw_rag.ingest.run import IngestOptions
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.echo import without_echoes
@@ -24,10 +24,12 @@ MOST_CONTENT = 2_000_000
 """Characters of one capture."""
 LONGEST_LABEL = 200
 ECHO = "recall_echo"
+PASSES = "It is for its session alone: no search finds it, and it is forgotten when the session ends."
 AGAIN = "It was recorded before; event_id is the first one's."
 _WHY_NOT = {
     ECHO: "Nothing was recorded: the content is only what was recalled from here.",
     EMPTY: "Nothing was recorded: nothing of the content can be stored.",
+    FOR_GOOD: "Nothing was recorded: this is to pass, and its session is stored for good. Give it a session of its own.",
     FORGOTTEN: "Nothing was recorded: this was forgotten on demand, and stays so.",
 }
 
@@ -85,7 +87,7 @@ class RawMemory:
         tokenizer = self.tokenizer()  # loaded before the lock is taken
         now = self.store.now()
         with self.store.write() as connection:
-            capturing = Capturing(connection, tokenizer, self.options)
+            capturing = Capturing(connection, tokenizer, self.options, now)
             stored = capturing.store(captures)
             new = [one for one in stored if one.new]
             for one in new:
@@ -106,6 +108,8 @@ def _answer(one: Stored) -> Captured:
     if one.skipped is not None:
         return Captured(None, one.source, one.session, False, note=_WHY_NOT[one.skipped], skipped=one.skipped)
     if one.new:
+        if one.passing:
+            return Captured(one.event, one.source, one.session, True, note=PASSES)
         return Captured(one.event, one.source, one.session, True)
     return Captured(one.event, one.source, one.session, True, duplicate=True, note=AGAIN)
 
@@ -124,6 +128,8 @@ def _check(one: Capture) -> None:
         )
     if not one.source.strip():
         raise BadArgumentError("The source is blank.", hint="Say who tells it: an agent, a person, a program.")
+    if one.kept and one.passing:
+        raise BadArgumentError("It is to be kept and to pass.", hint="Say one of the two, or neither.")
     named = {"source": one.source, "session": one.session, "host_turn_id": one.host_turn_id, "author": one.author}
     for name, value in named.items():
         if value is not None and len(value) > LONGEST_LABEL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_raw_rag.errors import BadArgumentError
@@ -14,6 +15,7 @@ LONGEST_STATEMENT = 4000
 """Characters: what is longer is no statement, and would fill a prompt by itself."""
 LONGEST_LABEL = 200
 LONGEST_REASON = 1000
+MOST_TAGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,13 @@ class Taker:
     def topic(self, topic: str | None) -> CleanText | None:
         """A free label; blank is none. Raises BadArgumentError: it is too long."""
         return self._label("topic", topic or "") or None
+
+    def tags(self, tags: Iterable[str]) -> tuple[CleanText, ...]:
+        """Labels, each once; blank ones are none. Raises BadArgumentError: one is too long, or there are too many."""
+        taken = tuple(dict.fromkeys(label for tag in tags if (label := self._label("tag", tag))))
+        if len(taken) > MOST_TAGS:
+            raise BadArgumentError(f"There are {len(taken)} tags; at most {MOST_TAGS} are taken.")
+        return taken
 
     def reason(self, reason: str | None) -> CleanText | None:
         """Why something was done; blank is none. Raises BadArgumentError: it is too long."""

@@ -195,17 +195,22 @@ class Runtime(Parts):
 
     def forget(
         self, scope: Scope, *, dry_run: bool = False, actor: Actor = OWNER, reason: str | None = None,
-        target: str | None = None,
+        target: str | None = None, kept: bool = False,
     ) -> Forgotten:  # fmt: skip
         """Forget everything in a scope for good, from the text, the vectors and every derived file. The journal says who did it,
-        why, and how much it was; ``target`` is what it is called there."""
+        why, and how much it was; ``target`` is what it is called there. What is kept stays, unless ``kept``.
+
+        Raises:
+            ProtectedError: the scope names a session that is kept.
+            StoreBusyError: another process writes.
+        """
         from agent_raw_rag.ingest.run import IngestRun
         from agent_raw_rag.runtime.forgetting import written_down
 
         with self._writing(10.0, "forget") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options)
             also = written_down(actor, reason, target, redacting=self.settings.sanitize.redact)
-            return run.forget(scope, dry_run=dry_run, also=also)
+            return run.forget(scope, dry_run=dry_run, kept=kept, also=also)
 
     def forget_scope(self, ask: Ask) -> Scope:
         """The part of the store that filters name, with the sub-agents of a session.

@@ -37,6 +37,8 @@ class SessionItem:
     source: str | None
     source_gone: bool
     resume: str | None = None
+    kept: bool = False
+    """No forgetting by filters takes it."""
 
 
 @dataclass
@@ -113,7 +115,7 @@ class Browser:
 
     def item(self, session: SessionRow) -> SessionItem:
         """One session as it is listed."""
-        facts = self.reader.sessions(Scope(sessions=(session.id,)), 1)
+        facts = self.reader.sessions(Scope(sessions=(session.id,), passing=True), 1)
         return self.listed(facts[0] if facts else SessionFacts(session, 0, None, False))
 
     def listed(self, facts: SessionFacts) -> SessionItem:
@@ -128,6 +130,7 @@ class Browser:
             parent=f"{row.agent}:{parent}" if parent else None, parent_kind=kind, branch=row.branch, title=row.title,
             version=row.version, started=shown(row.started, self.zone), last=shown(row.last, self.zone),
             turns=facts.live_turns, source=facts.source_path, source_gone=facts.source_gone,
+            kept=row.kept,
         )  # fmt: skip
 
     def _read(self, turn: ShownTurn, session: SessionRow) -> ReadTurn:

@@ -173,6 +173,16 @@ class NoteRows:
         )
         return True
 
+    def set_tags(self, note: NoteRow, tags: Iterable[str], time: Millis) -> bool:
+        """Give a note these tags, each once. Whether they are others than before."""
+        all_of_them = tuple(dict.fromkeys(tags))
+        if all_of_them == note.tags:
+            return False
+        self.connection.execute(
+            "UPDATE notes SET tags = ?, changed = ? WHERE id = ?", (json.dumps(all_of_them), time, note.id)
+        )
+        return True
+
     # ------------------------------------------------------------ following
 
     def store_id(self) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agent_raw_rag.models import Millis
 from agent_raw_rag.store.captured import event_id
 from agent_raw_rag.store.reader import Reader, Scope, SessionFacts, session_conditions, time_conditions
-from agent_raw_rag.store.rows import SessionRow
+from agent_raw_rag.store.rows import SEARCHED, SessionRow
 
 QUARTER_MS = 900_000
 """No zone's day begins anywhere but at a quarter of an hour."""
@@ -53,11 +53,12 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Quarter:
-    """What was said in one session within a quarter of an hour."""
+class Span:
+    """What was said in one session from an instant to another."""
 
     session: int
-    start: Millis
+    first: Millis
+    last: Millis
     turns: int
     tokens: int
 
@@ -92,8 +93,8 @@ class Overview:
     def agents(self) -> list[tuple[str, int]]:
         """(agent, sessions with a live turn), the one with most first."""
         rows = self._connection.execute(
-            """SELECT s.agent, count(*) FROM sessions s
-               WHERE EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.status = 0)
+            f"""SELECT s.agent, count(*) FROM sessions s
+               WHERE {SEARCHED} AND EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.status = 0)
                GROUP BY s.agent ORDER BY count(*) DESC, s.agent"""
         )
         return [(agent, sessions) for agent, sessions in rows]
@@ -101,7 +102,7 @@ class Overview:
     def branches(self, limit: int) -> list[str]:
         """Names of the repositories' branches that were worked on, the one last spoken on first."""
         rows = self._connection.execute(
-            """SELECT s.branch FROM sessions s WHERE s.branch IS NOT NULL AND s.branch <> ''
+            f"""SELECT s.branch FROM sessions s WHERE {SEARCHED} AND s.branch IS NOT NULL AND s.branch <> ''
                GROUP BY s.branch ORDER BY max(s.last) DESC, s.branch LIMIT ?""",
             (limit,),
         )
@@ -157,17 +158,26 @@ class Overview:
 
     # ------------------------------------------------------------ amounts
 
-    def quarters(self, scope: Scope) -> Iterator[Quarter]:
-        """How much was said, by session and quarter of an hour. Turns without a time are left out."""
+    def spans(self, scope: Scope) -> Iterator[Span]:
+        """How much was said in each session, and from when to when. Turns without a time are left out."""
         where, values = session_conditions(scope)
         when, times = time_conditions(scope, "t.time", "t.time")
-        only = "1" if where == "1" else f"t.session_id IN (SELECT s.id FROM sessions s WHERE {where})"
         rows = self._connection.execute(
-            f"""SELECT t.session_id, t.time / {QUARTER_MS}, count(*), sum(t.tokens) FROM turns t
-                WHERE t.status = 0 AND t.time >= 0 AND {when} AND {only} GROUP BY 1, 2""",
+            f"""SELECT t.session_id, min(t.time), max(t.time), count(*), sum(t.tokens) FROM turns t
+                WHERE t.status = 0 AND t.time >= 0 AND {when} AND t.session_id IN (SELECT s.id FROM sessions s WHERE {where})
+                GROUP BY t.session_id""",
             (*times, *values),
         )
-        return (Quarter(session, number * QUARTER_MS, turns, tokens) for session, number, turns, tokens in rows)
+        return (Span(*row) for row in rows)
+
+    def quarters(self, span: Span) -> Iterator[Span]:
+        """The same of one session, by quarters of an hour."""
+        rows = self._connection.execute(
+            f"""SELECT t.session_id, min(t.time), max(t.time), count(*), sum(t.tokens) FROM turns t
+                WHERE t.session_id = ? AND t.status = 0 AND t.time BETWEEN ? AND ? GROUP BY t.time / {QUARTER_MS}""",
+            (span.session, span.first, span.last),
+        )
+        return (Span(*row) for row in rows)
 
     def owners(self) -> dict[int, tuple[str, str | None]]:
         """Session -> its agent and project."""

@@ -30,7 +30,7 @@ FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "session": {
         "session": (str,), "parent": (str,), "parent_kind": (str,), "cwd": (str,), "project": (str,), "remote": (str,),
         "branch": (str,), "title": (str,), "version": (str,), "started": (int,), "last": (int,), "branched": (bool,),
-        "forgotten": (bool,), "source": (int,),
+        "forgotten": (bool,), "kept": (bool,), "endings": (int,), "source": (int,),
     },
     "turn": {
         "id": (str,), "session": (str,), "key": (str,), "role": (str,), "time": (int,), "text": (str,), "status": (str,),

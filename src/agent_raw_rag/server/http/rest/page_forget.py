@@ -43,6 +43,8 @@ class Forgot(TypedDict):
     sessions: int
     turns: int
     chunks: int
+    shielded: int
+    """Kept sessions that the filters mean too: they stay."""
     preview: list[Forgettable]
     """The sessions, at most 50."""
 
@@ -57,7 +59,7 @@ def forget(call: Call) -> Forgot:
     _check(ask)
     reading = Reading(call.runtime)
     if not reading.has_store:
-        return {"dry_run": asked.dry_run, "sessions": 0, "turns": 0, "chunks": 0, "preview": []}
+        return {"dry_run": asked.dry_run, "sessions": 0, "turns": 0, "chunks": 0, "shielded": 0, "preview": []}
     scope = call.runtime.forget_scope(ask)
     chunks, sessions = reading.touched(scope, MOST_PREVIEW)
     done = call.runtime.forget(
@@ -69,7 +71,8 @@ def forget(call: Call) -> Forgot:
         for one in sessions
     ]  # fmt: skip
     return {
-        "dry_run": asked.dry_run, "sessions": done.sessions, "turns": done.turns, "chunks": chunks, "preview": preview,
+        "dry_run": asked.dry_run, "sessions": done.sessions, "turns": done.turns, "chunks": chunks, "shielded": done.shielded,
+        "preview": preview,
     }  # fmt: skip
 
 
@@ -80,4 +83,4 @@ def _check(ask: Ask) -> None:
         raise BadArgumentError("Forget what?", hint="Give a session, agent, project, after, before or branch.")
 
 
-OPERATIONS = (Operation("POST", "/forget", "page", forget, Forgot, scope="admin", body=ForgetAsked),)
+OPERATIONS = (Operation("POST", "/forget", "page", forget, Forgot, scope="admin", body=ForgetAsked, errors=(409,)),)

@@ -54,6 +54,8 @@ class Session(TypedDict):
     source: str | None
     source_gone: bool
     resume: str | None
+    kept: bool
+    """No forgetting by filters takes it."""
 
 
 class Sessions(TypedDict):
