@@ -22,6 +22,8 @@ export const KEYS: [string, string][] = [
 ];
 const PLACES: Record<string, string> = { s: "search", t: "timeline", n: "notes", c: "chat", u: "status", j: "journal", f: "forget" };
 const PREFIX_MS = 1500;
+/** How long the view with the search box may take to come. */
+const FRAMES = 60;
 
 export function useKeys(help: () => void): void {
   useEffect(() => {
@@ -78,12 +80,15 @@ function act(event: KeyboardEvent, target: HTMLElement, help: () => void): boole
 }
 
 function toSearch(): void {
-  const field = () => document.querySelector<HTMLInputElement>("[data-search]");
-  if (!field()) go(address("search"));
-  requestAnimationFrame(() => {
-    field()?.focus();
-    field()?.select();
-  });
+  if (!document.querySelector("[data-search]")) go(address("search"));
+  let frames = FRAMES;
+  const focus = () => {
+    const field = document.querySelector<HTMLInputElement>("[data-search]");
+    field?.focus();
+    field?.select();
+    if (!field && frames--) requestAnimationFrame(focus);
+  };
+  focus();
 }
 
 function step(by: 1 | -1, which = "[data-step]"): boolean {

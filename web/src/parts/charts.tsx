@@ -62,7 +62,7 @@ export function HeatMap({ values, what, chosen, choose }: HeatProps) {
         viewBox={`0 0 ${weeks * cell + NAMES} ${7 * cell + OVER}`}
         width={weeks * cell + NAMES}
         height={7 * cell + OVER}
-        tabIndex={0}
+        tabindex={0}
         role="slider"
         aria-label={`Days, by ${what}; arrows move by a day and a week`}
         aria-valuemin={0}
@@ -157,7 +157,7 @@ export function Bars({ bins, names, what, label }: BarsProps) {
         width={wide}
         height={HEIGHT}
         viewBox={`0 0 ${wide} ${HEIGHT}`}
-        tabIndex={0}
+        tabindex={0}
         role="slider"
         aria-label={`${label}; arrows move from bar to bar`}
         aria-valuemin={0}

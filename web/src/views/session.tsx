@@ -52,7 +52,7 @@ export function SessionView({ id, query }: { id: string; query: URLSearchParams 
             {n === 0 || turns[n - 1]!.exchange !== turn.exchange ? (
               <Divider key={`e${turn.exchange} ${turn.turn}`} turn={turn} before={turns[n - 1]} />
             ) : null}
-            <OneTurn key={turn.turn} turn={turn} session={session} current={turn.turn === wanted} />
+            <OneTurn key={turn.turn} turn={turn} session={session} current={turn.turn === wanted} first={turns[n - 1]?.exchange !== turn.exchange} />
           </>
         ))}
         {!turns.length && <p class="nothing">There is no turn to show.</p>}
@@ -111,12 +111,13 @@ async function download(got: Response, fallback: string): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-function OneTurn({ turn, session, current }: { turn: Turn; session: SessionItem; current: boolean }) {
+function OneTurn({ turn, session, current, first }: { turn: Turn; session: SessionItem; current: boolean; first: boolean }) {
   return (
     <article
       id={`turn-${turn.turn}`}
       class={`turn ${turn.role} ${turn.abandoned ? "abandoned" : ""} ${current ? "best" : ""}`}
       data-step
+      data-exchange={first || undefined}
       tabIndex={-1}
       aria-label={`Turn ${turn.turn}, ${turn.role}`}
     >
@@ -144,7 +145,7 @@ function OneTurn({ turn, session, current }: { turn: Turn; session: SessionItem;
 function Divider({ turn, before }: { turn: Turn; before: Turn | undefined }) {
   const today = day(turn.time);
   return (
-    <div class="divider" data-exchange>
+    <div class="divider">
       <h2>
         Exchange {number(turn.exchange)}
         {today && today !== day(before?.time) && <span class="fine"> · {today}</span>}
