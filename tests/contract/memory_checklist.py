@@ -66,6 +66,7 @@ MUST = {
     "I3": "export and import keep ids and counts, twice over",
 }
 SHOULD = {
+    "G7": "a page loads without a token and asks for one; no outside scripts; no path out of its files",
     "A6": "a capture is found by the raw search under its door's name",
     "A7": "the same words by two doors: two rows, one hit",
     "A8": "forgetting blanks the text everywhere, keeps the row and is journalled",

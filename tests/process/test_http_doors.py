@@ -60,10 +60,13 @@ def test_without_any_token_the_server_does_not_start(tmp_path: Path) -> None:
 
 @pytest.mark.line("D16")
 def test_this_machine_needs_a_token_as_any_other(served: Served) -> None:
-    for path in ("/mcp/memory", "/mcp/memory/", "/", "/search", "/v1/chat/completions", "/openapi.json"):
+    for path in ("/mcp/memory", "/mcp/memory/", "/search", "/v1/chat/completions", "/count", "/nothing"):
         assert served.ask(path).status_code == 401
         assert served.ask(path, method="GET").status_code == 401
-    assert served.ask("/health", method="GET").status_code == 200
+    for path in ("/health", "/openapi.json"):
+        assert served.ask(path, method="GET").status_code == 200
+    for path in ("/", "/openapi.json", "/assets/any"):
+        assert served.ask(path).status_code == 401
 
 
 @pytest.mark.line("D8")

@@ -81,4 +81,7 @@ class Logins:
 
 
 def _live(table: TokenTable, number: int | None, now: Millis) -> TokenRow | None:
-    return next((row for row in table.rows() if row.id == number and row.is_live(now)), None)
+    """Its row; None: there is none, or it was ended. Of two who come at once the later may have looked at the clock first, so
+    that it is not enough to ask whether it is live at that instant."""
+    rows = (row for row in table.rows() if row.id == number and row.revoked is None)
+    return next((row for row in rows if row.is_live(now)), None)

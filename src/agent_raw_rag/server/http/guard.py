@@ -97,7 +97,8 @@ class Guard:
             raise refusals.wrong_host()
         if not all(self._names.has_origin(origin) for origin in origins):
             raise refusals.wrong_origin()
-        visit.bearer = self._bearer(shown_secret(headers, api_key=door.api_key), door)
+        open_to_all = not door.needs_token and scope["method"] in door.methods
+        visit.bearer = self._bearer(shown_secret(headers, api_key=door.api_key), door, open_to_all=open_to_all)
         if door is NOWHERE:
             raise refusals.no_path()
         if scope["method"] not in door.methods:
@@ -108,8 +109,8 @@ class Guard:
             raise refusals.no_json()
         return door
 
-    def _bearer(self, secret: str | None, door: Door) -> Bearer | None:
-        if secret is None and not door.needs_token:
+    def _bearer(self, secret: str | None, door: Door, *, open_to_all: bool) -> Bearer | None:
+        if secret is None and open_to_all:
             return None
         now = self._clock()
         bearer = self._admission.bearer(secret, now) if secret is not None else None

@@ -62,9 +62,9 @@ class Asset:
         return self.headers["etag"]
 
 
-def web_part() -> Part:
-    """The part of the application that serves the page."""
-    assets = read_assets(files("agent_raw_rag.server.http") / "assets")
+def web_part(folder: Traversable | None = None) -> Part:
+    """The part of the application that serves the page. ``folder``: of its files; None: the package's."""
+    assets = read_assets(folder or files("agent_raw_rag.server.http") / "assets")
     index = assets.pop(INDEX, None) or _asset(INDEX, _NOT_BUILT)
     return Part([Route(PAGE, _answering({"": index})), Route(ASSET, _answering(assets))])
 
