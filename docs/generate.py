@@ -107,6 +107,7 @@ NOTES = {
     "notes.statement_hash": "of the statement's normal form; no two active notes share it",
     "notes.author": "who wrote it down: a token's label, `owner`, `sweep`",
     "notes.reason": "why it no longer holds",
+    "notes.metadata": "what else its writer said of it, as JSON",
     "notes.evidence": "ids of the turns it rests on, as JSON",
     "notes.candidate": "the candidate it was promoted from",
     "notes.status": "`active`, `superseded` or `deprecated`",
@@ -611,6 +612,44 @@ EXPORT_NOTES = {
 }
 
 
+def http_api() -> Iterable[str]:
+    """The operations of the REST API, from the document that the server gives out."""
+    from agent_raw_rag.server.http.rest import OPERATIONS
+    from agent_raw_rag.server.http.rest.openapi import document
+
+    told = document(OPERATIONS)
+    yield "# HTTP API"
+    yield told["info"]["description"]
+    yield "`GET /openapi.json` is the same as an OpenAPI 3.1 document, with every schema in full."
+    places = [(method.upper(), path, one) for path, ways in told["paths"].items() for method, one in ways.items()]
+    yield _rows(
+        ("operation", "scope", "what it does"),
+        ((f"`{method} {path}`", one.get("x-scope", ""), one["summary"]) for method, path, one in places),
+    )
+    for method, path, one in places:
+        yield f"## {method} {path}"
+        yield from _http_operation(one)
+
+
+def _http_operation(one: dict[str, Any]) -> Iterable[str]:
+    yield one.get("description", one["summary"])
+    parameters = [row for row in one.get("parameters", ()) if row["in"] != "header"]
+    asked = {"required": [row["name"] for row in parameters if row["required"]],
+             "properties": {row["name"]: row["schema"] for row in parameters}}  # fmt: skip
+    body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    for title, schema in (("In the path and the query:", asked), ("In the body:", body)):
+        if schema.get("properties"):
+            yield title
+            yield _rows(("name", "type", "default", "meaning"), _arguments(schema))
+    for media, content in one["responses"]["200"]["content"].items():
+        if content.get("schema", {}).get("properties"):
+            yield "Gives:"
+            yield _rows(("key", "type", ""), _outputs(content["schema"]))
+        elif media != "application/json":
+            yield f"Gives `{media}`."
+    yield f"Refusals: {', '.join(status for status in one['responses'] if status != '200')}."
+
+
 def export_format() -> Iterable[str]:
     """The form of an export."""
     from agent_raw_rag.memory.portable.form import FIELDS, NEEDED, TYPES, VERSION
@@ -660,6 +699,7 @@ def _field(
 PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "cli": cli,
     "mcp-tools": mcp_tools,
+    "http-api": http_api,
     "config": config,
     "schema": schema,
     "adapters": adapters,

@@ -62,6 +62,8 @@ MUST = {
     "E2b": "on every route",
     "E5": "a client survives a restart of the server",
     "E6": "interleaved clients each get their own space's answers",
+    "H1": "POST /store keeps a text and gives its id; without a text it is a JSON error",
+    "H2": "POST /search gives ranked results with their metadata, and timings",
     "H8": "the commands print what the tools answer",
     "I3": "export and import keep ids and counts, twice over",
 }
@@ -98,6 +100,9 @@ SHOULD = {
     "E8": "a slow call holds up no other",
     "E9": "stdout carries JSON-RPC and nothing else",
     "E10": "health tells strangers little",
+    "H3": "DELETE /memory/<id> retires; unknown and protected ones are told apart",
+    "H4": "POST /search_by_metadata: newest first, from after on, before before",
+    "H5": "POST /turn captures, tells a duplicate, and may be switched off",
     "I4": "foreign exports keep their times, and add nothing twice",
     "I5": "a backup taken while others write is sound, and a restore brings it back",
 }

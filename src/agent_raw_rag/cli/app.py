@@ -8,6 +8,7 @@ import typer
 
 from agent_raw_rag import __version__
 from agent_raw_rag.cli import (
+    chat,
     connect,
     demo,
     doctor,
@@ -52,7 +53,9 @@ for _panel, _commands in {
         memory_raw.capture, memory_raw.search_raw, memory_curation.sweep, memory_curation.candidates,
         memory_curation.promote, memory_curation.reject, triggers.app, memory_curation.journal,
     ),
-    "Agents and servers": (connect.connect, hook.hook, memory_serve.serve, web.web, memory_space.app, memory_token.app),
+    "Agents and servers": (
+        chat.chat, connect.connect, hook.hook, memory_serve.serve, web.web, memory_space.app, memory_token.app,
+    ),
     "Store": (
         status.status, doctor.doctor, memory_portable.export, memory_portable.import_, memory_portable.backup,
         memory_portable.restore,

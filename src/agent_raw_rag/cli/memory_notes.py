@@ -45,7 +45,7 @@ def recall(
     if not found.memories:
         render.line("Nothing is remembered about this.")
     for one in found.memories:
-        _show_memory(one)
+        show_memory(one)
     if found.degraded:
         render.line(f"Not run: {', '.join(found.degraded)}.", "dim")
 
@@ -117,7 +117,8 @@ def history(
         _show_note(one)
 
 
-def _show_memory(one: Memory) -> None:
+def show_memory(one: Memory) -> None:
+    """One of what is recalled."""
     facts = [f"source {one.source}", *([f"by {one.author}"] if one.author else []), one.source_id]
     if one.evidence and one.layer == "atom":
         facts.append(f"evidence {', '.join(one.evidence)}")

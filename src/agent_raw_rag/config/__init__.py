@@ -11,7 +11,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -336,12 +336,18 @@ def _check_agents(values: Mapping[str, Any], agents: Callable[[], tuple[str, ...
             raise ConfigError(f"{file}: unknown key 'sources.{name}'.", hint=_nearest(name, agents(), "sources."))
 
 
+_NAMED_DEPTH = 3
+"""Parts of a key in a section under a section's name of the user's; below, a slip is likelier than the wrong section."""
+
+
 def _explain(error: ValidationError, file: str) -> str:
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        name, place = str(first["loc"][-1]), key.rpartition(".")[0]
-        return f"{file}: unknown key {key!r}. {_elsewhere(name) or _nearest(name, _siblings(first['loc']), place)}"
+        name, place, siblings = str(first["loc"][-1]), key.rpartition(".")[0], _siblings(first["loc"])
+        beside = len(first["loc"]) > _NAMED_DEPTH and difflib.get_close_matches(name, siblings, 1, 0.8)
+        hint = (None if beside else _elsewhere(name)) or _nearest(name, siblings, place)
+        return f"{file}: unknown key {key!r}. {hint}"
     return f"{file}: {key or 'a value'}: {str(first['msg']).removeprefix('Value error, ')}."
 
 
@@ -356,10 +362,16 @@ def _elsewhere(name: str) -> str | None:
 
 def _siblings(place: tuple[int | str, ...]) -> tuple[str, ...]:
     section: type[BaseModel] = Settings
-    for part in place[:-1]:
+    parts = iter(place[:-1])
+    for part in parts:
         found = section.model_fields.get(str(part))
         kind = found.annotation if found is not None else None
-        section = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else SourceSettings
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            section = kind
+        else:  # sections of one kind, each under a name of the user's
+            kinds = (one for one in get_args(kind) if isinstance(one, type) and issubclass(one, BaseModel))
+            section = next(kinds, SourceSettings)
+            next(parts, None)
     return tuple(name for name in section.model_fields if name not in ("home", "file"))
 
 

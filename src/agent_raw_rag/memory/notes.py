@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from agent_raw_rag.errors import BadArgumentError, ConflictError, NotActiveError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
@@ -13,11 +14,11 @@ from agent_raw_rag.memory.recall import Recall, RecallAsk
 from agent_raw_rag.memory.results import Deprecated, History, Kept, NoteItem, Recalled, Saved, Updated, stamp
 from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker, one_of
-from agent_raw_rag.models import Actor
+from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.store.captured import CapturedRows, no_event
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
-from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows, new_note_id
+from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows, new_note_id, united
 from agent_raw_rag.store.rows import text_hash
 
 
@@ -35,6 +36,10 @@ class Save:
     """Ids of the events it rests on."""
     tags: tuple[str, ...] = ()
     """Labels, such as ``keep``: it cannot be retired; ``bad``: it is shown with a warning."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What else is said of it."""
+    time: Millis | None = None
+    """Since when it holds; None: now."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class Notes:
         return self.recalling(ask)
 
     def save(self, ask: Save, actor: Actor) -> Saved:
-        """Keep a statement. What is kept already stays as it is, with the new evidence and tags; as a rule it becomes one.
+        """Keep a statement. What is kept already stays as it is, with the new evidence, tags and metadata; as a rule it
+        becomes one.
 
         Raises:
             BadArgumentError: blank content or source, one that is too long, an unknown kind or importance, too many tags.
@@ -66,16 +72,15 @@ class Notes:
             rows, journal = NoteRows(connection), Journal(connection)
             held = rows.active_of(row.statement_hash)
             if held is not None and not (row.kind == RULE and held.kind != RULE):
-                tagged = rows.set_tags(held, (*held.tags, *row.tags), row.created)
-                if rows.add_evidence(held, row.evidence, row.created) or tagged:
-                    journal.add(actor, "merge", time=row.created, target=held.id, source=row.source)
+                if rows.enrich(held, row, row.changed):
+                    journal.add(actor, "merge", time=row.changed, target=held.id, source=row.source)
                 return _saved(held, created=False)
             if held is not None:
                 row = _inherited(row, held)
-                rows.supersede(held.id, row.id, row.created)
+                rows.supersede(held.id, row.id, row.changed)
             rows.add(row)
             journal.add(
-                actor, "save", time=row.created, target=row.id, source=row.source, after=text_hash(row.statement),
+                actor, "save", time=row.changed, target=row.id, source=row.source, after=text_hash(row.statement),
                 before=text_hash(held.statement) if held else None, detail=_detail(row),
             )  # fmt: skip
         return _saved(row, created=True)
@@ -165,9 +170,9 @@ class Notes:
         statement, now = self.take.statement(ask.content), self.store.now()
         return NoteRow(
             self.new_id(), one_of("kind", ask.kind, KINDS), statement, statement_hash(statement),
-            self.take.source(ask.source), now, now, self.take.topic(ask.topic), actor.name,
+            self.take.source(ask.source), now if ask.time is None else ask.time, now, self.take.topic(ask.topic), actor.name,
             one_of("importance", ask.importance, IMPORTANCE), evidence=tuple(dict.fromkeys(ask.evidence)),
-            tags=self.take.tags(ask.tags),
+            tags=self.take.tags(ask.tags), metadata=self.take.metadata(ask.metadata),
         )  # fmt: skip
 
     @contextmanager
@@ -186,6 +191,7 @@ def note_item(row: NoteRow) -> NoteItem:
         importance=row.importance, confidence=row.confidence, evidence=list(row.evidence), candidate=row.candidate,
         status=row.status, supersedes=row.supersedes, superseded_by=row.superseded_by, tags=list(row.tags),
         reason=row.reason, created=stamp(row.created), changed=stamp(row.changed), expires=stamp(row.expires),
+        metadata=dict(row.metadata),
     )  # fmt: skip
 
 
@@ -236,9 +242,11 @@ def _must_be_news(rows: NoteRows, old: NoteRow, new: NoteRow) -> None:
 
 def _inherited(row: NoteRow, held: NoteRow) -> NoteRow:
     """A rule that says what a note of another kind says: it takes that note's place, with what it rests on."""
-    evidence = tuple(dict.fromkeys([*held.evidence, *row.evidence]))
-    tags = tuple(dict.fromkeys([*held.tags, *row.tags]))
-    return replace(row, supersedes=held.id, topic=row.topic or held.topic, evidence=evidence, tags=tags)
+    told = united(held, row)
+    return replace(
+        row, supersedes=held.id, topic=row.topic or held.topic, evidence=told.evidence, tags=told.tags,
+        metadata=told.metadata,
+    )  # fmt: skip
 
 
 def _saved(row: NoteRow, *, created: bool) -> Saved:

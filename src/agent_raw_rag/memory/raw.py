@@ -11,7 +11,7 @@ from agent_raw_rag.ingest.captured import EMPTY, FOR_GOOD, FORGOTTEN, Capturing,
 from agent_raw_rag.ingest.run import IngestOptions
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.echo import without_echoes
-from agent_raw_rag.memory.raw_search import RawQuery, RawSearch
+from agent_raw_rag.memory.raw_search import RawQuery, RawSearch, Weighed
 from agent_raw_rag.memory.results import Captured, RawFound
 from agent_raw_rag.models import Actor, Capture, Millis, Tokenizer
 from agent_raw_rag.search.words import Words
@@ -75,9 +75,13 @@ class RawMemory:
             UsageError: a date that is none.
             StoreError: the store cannot be read.
         """
+        return RawFound([one.event for one in self.weighed(query)])
+
+    def weighed(self, query: RawQuery) -> list[Weighed]:
+        """As ``search``, with what speaks for each turn."""
         if not self.store.exists():
-            return RawFound([])
-        return RawSearch(self.store.read(), self.words, self.zone)(query)
+            return []
+        return RawSearch(self.store.read(), self.words, self.zone).weighed(query)
 
     def event(self, event: str) -> EventRow:
         """A live turn, from a log or a door, by its event id. Raises NotFoundError."""

@@ -196,6 +196,8 @@ class NoteItem:
     created: str | None
     changed: str | None
     expires: str | None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """What else its writer said of it."""
 
     def as_json(self) -> dict[str, Any]:
         """JSON values only."""

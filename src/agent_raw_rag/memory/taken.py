@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.memory.echo import without_echoes
+from agent_raw_rag.memory.values import MOST_TAGS, checked_metadata
 from agent_raw_rag.models import CleanText
 from agent_raw_rag.sanitize import clean_label, cleaned
 from agent_raw_rag.sanitize.scrub import scrub
@@ -15,7 +17,6 @@ LONGEST_STATEMENT = 4000
 """Characters: what is longer is no statement, and would fill a prompt by itself."""
 LONGEST_LABEL = 200
 LONGEST_REASON = 1000
-MOST_TAGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,10 @@ class Taker:
         if len(taken) > MOST_TAGS:
             raise BadArgumentError(f"There are {len(taken)} tags; at most {MOST_TAGS} are taken.")
         return taken
+
+    def metadata(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """What else is said of a statement. Raises BadArgumentError; see ``checked_metadata``."""
+        return checked_metadata(metadata, self._clean)
 
     def reason(self, reason: str | None) -> CleanText | None:
         """Why something was done; blank is none. Raises BadArgumentError: it is too long."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_raw_rag.memory.logins import Logins
     from agent_raw_rag.memory.spaces import SpaceRegistry
     from agent_raw_rag.memory.tokens import Tokens
+    from agent_raw_rag.runtime.chat import Chat
     from agent_raw_rag.runtime.memory import Memory
     from agent_raw_rag.runtime.portable import Portable
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
@@ -65,6 +66,7 @@ class Runtime(Parts):
         super().__post_init__()
         self._rooms = Rooms(self._in_space)
         self._memory: Memory | None = None
+        self._chat: Chat | None = None
 
     def in_space(self, slug: str) -> Runtime:
         """The runtime of a space: the same settings and models, and a store of its own. Only asked of the default space's.
@@ -106,6 +108,15 @@ class Runtime(Parts):
         with self._loading:  # made once, by whichever thread comes first
             self._memory = self._memory or Memory(self)
             return self._memory
+
+    @property
+    def chat(self) -> Chat:
+        """Chats with a model that has this space's memory; ``Chat.is_set_up`` says whether there is one."""
+        from agent_raw_rag.runtime.chat import Chat
+
+        with self._loading:
+            self._chat = self._chat or Chat(self, self.memory)
+            return self._chat
 
     def portable(self, slug: str = DEFAULT_SPACE) -> Portable:
         """Taking a space elsewhere, and bringing it back. Only asked of the default space's.
@@ -315,14 +326,17 @@ class Runtime(Parts):
 
     def status(self, agent: str | None = None) -> StatusReport:
         """What is stored, what ranks, and what went wrong."""
+        from agent_raw_rag.runtime import tally
         from agent_raw_rag.search.status import status_report
 
         if agent is not None and agent not in DOORS:
             self._chosen([agent])
-        return status_report(
+        report = status_report(
             self.reader, self.settings.store_path(), __version__, self.spaces.facts(), self._indexed_up_to(), agent,
             self.zone,
         )  # fmt: skip
+        tally.tell(report, self.home)
+        return report
 
     @property
     def upkeep(self) -> Upkeep:

@@ -15,6 +15,7 @@ from agent_raw_rag.store.homes import file_number
 
 if TYPE_CHECKING:
     from agent_raw_rag.memory.base import SpaceStore
+    from agent_raw_rag.memory.finding import Finding
     from agent_raw_rag.memory.journal import JournalView
     from agent_raw_rag.memory.keeping import Keeping
     from agent_raw_rag.memory.note_index import NoteIndex
@@ -144,6 +145,13 @@ class Memory:
         return Promotion(
             self.store, Sweep(self.store, lambda: Triggers.load(settings.home), settings.promotion.auto_promote, take)
         )
+
+    @cached_property
+    def finding(self) -> Finding:
+        """Notes and raw turns in one list."""
+        from agent_raw_rag.memory.finding import Finding
+
+        return Finding(self.store, self._note_index(), lambda asked: self.raw.weighed(asked))
 
     @property
     def sweep_interval(self) -> float:

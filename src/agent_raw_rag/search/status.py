@@ -19,8 +19,6 @@ from agent_raw_rag.store.vectors import Vectors
 
 FEW_WAITING = 64
 """Chunks that may wait for the lexical index: a commit for each appended line would cost more than it gives."""
-LLM_FREE = ("ingest", "sweep", "chat", "proxy")
-"""What works without a generation model of ours."""
 
 
 @dataclass
@@ -80,8 +78,10 @@ class StatusReport:
     """Sessions that are there for their own history only, until they end; they are counted with the others too."""
     last_sweep: str | None = None
     """When turns were last looked through for what is worth a note."""
-    llm_calls: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LLM_FREE, 0))
-    """Of generation models, by what would have called them: none of these can."""
+    llm_calls: dict[str, int] = field(default_factory=dict)
+    """Of generation models, by who called them: ``ingest`` and ``sweep`` never do."""
+    capture_errors: int = 0
+    """Exchanges with models of which nothing could be stored."""
     problems: list[str] = field(default_factory=list)
     cursors: list[CursorStatus] = field(default_factory=list)
 

@@ -114,6 +114,7 @@ class Status(TypedDict):
     candidates: dict[str, int]
     last_sweep: str | None
     llm_calls: dict[str, int]
+    capture_errors: int
     problems: list[str]
     daemon: dict[str, Any]
 

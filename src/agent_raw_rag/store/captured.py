@@ -122,6 +122,13 @@ class CapturedRows:
             )
             yield from map(_event, rows)
 
+    def session_of(self, door: str, native: str) -> int | None:
+        """The session of a door that its callers call so; None: there is none."""
+        row = self.connection.execute(
+            "SELECT id FROM sessions WHERE agent = ? AND native = ?", (door, native)
+        ).fetchone()
+        return row[0] if row else None
+
     def sessions_named(self, name: str) -> tuple[int, ...]:
         """The sessions of a native or public id, of any agent or door."""
         rows = self.connection.execute(

@@ -3,7 +3,7 @@
 Whoever changes the store or a derived file holds ``writer``. Whoever makes vectors holds ``embedder`` all the while, and
 ``writer`` only when a slice is stored, so that new text never waits for a model. Whoever watches the logs all the time
 holds ``daemon``: one is enough. Who answers on the daemon's socket holds that, and who serves HTTP a lock of its port.
-Whoever edits the agents' own files holds ``connect``.
+Whoever edits the agents' own files holds ``connect``, and ``tally`` who counts the calls of models.
 
 A file's text says who holds it. It proves nothing by itself: only the lock does.
 """
@@ -27,6 +27,7 @@ DAEMON = "daemon"
 SOCKET = "daemon.sock"
 HTTP = "http"
 CONNECT = "connect"
+TALLY = "tally"
 _BUSY = {
     WRITER: "Another process is writing to the store",
     EMBEDDER: "Another process is making vectors",
@@ -34,6 +35,7 @@ _BUSY = {
     SOCKET: "Another daemon serves this home",
     HTTP: "Another process serves this home",
     CONNECT: "Another process edits the agents' files",
+    TALLY: "Another process counts",
 }
 _HINT = {
     DAEMON: "One is enough. `raw-rag-ingest --daemon-status` tells more.",

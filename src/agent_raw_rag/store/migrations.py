@@ -328,7 +328,7 @@ def _migrations() -> Migrations:
     from sqlite_utils import Migrations
 
     migrations = Migrations(SET)
-    for step in (m001_initial, m002_vector_spaces, m003_memory, m004_keeping, m005_days):
+    for step in (m001_initial, m002_vector_spaces, m003_memory, m004_keeping, m005_days, m006_note_metadata):
         migrations()(step)
     return migrations
 
@@ -365,4 +365,9 @@ def m005_days(db: Database) -> None:
         db.execute(statement)
 
 
-NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory", "m004_keeping", "m005_days")
+def m006_note_metadata(db: Database) -> None:
+    """What else a note's writer said of it."""
+    db.execute("ALTER TABLE notes ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'")
+
+
+NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory", "m004_keeping", "m005_days", "m006_note_metadata")

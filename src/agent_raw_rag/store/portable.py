@@ -20,7 +20,7 @@ Values = dict[str, Any]
 _ROW_STATUS = {0: "live", 1: "copy", 2: "forgotten"}
 STATUS = {name: number for number, name in _ROW_STATUS.items()}
 _NOTE = """id, kind, statement, topic, source, author, importance, confidence, evidence, candidate, status, supersedes,
-           superseded_by, tags, reason, created, changed, expires"""
+           superseded_by, tags, reason, created, changed, expires, metadata"""
 _CANDIDATE = """id, kind, statement, quote, evidence, source, importance, confidence, rule, proposer, status, reason, note,
                 created, decided"""
 _JOURNAL = "id, time, action, actor, token, transport, source, target, before, after, detail, chain"
@@ -166,7 +166,7 @@ class PortableRows:
         if self.part.notes:
             where, values = ("changed >= ?", (self.part.since,)) if self.part.since is not None else ("1", ())
             rows = self.connection.execute(f"SELECT {_NOTE} FROM notes WHERE {where} ORDER BY created, id", values)
-            yield from (_listed(row, "evidence", "tags") for row in rows)
+            yield from (_listed(row, "evidence", "tags", "metadata") for row in rows)
 
     def candidates(self) -> Iterator[Values]:
         """The candidates of every status."""

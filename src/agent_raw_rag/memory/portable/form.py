@@ -41,7 +41,7 @@ FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
         "id": (str,), "kind": (str,), "statement": (str,), "topic": (str,), "source": (str,), "author": (str,),
         "importance": (str,), "confidence": (float, int), "evidence": (list,), "candidate": (str,), "status": (str,),
         "supersedes": (str,), "superseded_by": (str,), "tags": (list,), "reason": (str,), "created": (int,),
-        "changed": (int,), "expires": (int,),
+        "changed": (int,), "expires": (int,), "metadata": (dict,),
     },
     "candidate": {
         "id": (str,), "kind": (str,), "statement": (str,), "quote": (str,), "evidence": (list,), "source": (str,),

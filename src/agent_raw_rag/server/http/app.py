@@ -13,6 +13,7 @@ from agent_raw_rag.server.http.guard import App, Guard, Receive, Scope, Send
 from agent_raw_rag.server.http.health import health
 from agent_raw_rag.server.http.mcp_routes import MakeServer, mcp_part
 from agent_raw_rag.server.http.names import Names
+from agent_raw_rag.server.http.proxy import proxy_part
 from agent_raw_rag.server.http.rest import rest_part
 from agent_raw_rag.server.http.routes import Dispatch, Ground, Part, Route
 from agent_raw_rag.server.http.web import web_part
@@ -32,6 +33,7 @@ def build(ground: Ground, server: MakeServer, *, hosts: Iterable[str], tell: Tel
         Part([Route(HEALTH, health(ground))]),
         mcp_part(server, ground.runtime.settings, answered),
         rest_part(ground),
+        proxy_part(ground),
         web_part(),
     ]
     routes = [route for part in parts for route in part.routes]

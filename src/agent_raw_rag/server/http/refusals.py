@@ -11,16 +11,20 @@ from agent_raw_rag.errors import (
     ForbiddenError,
     ModelError,
     NotActiveError,
+    NotConfiguredError,
     NotFoundError,
     RawRagError,
     StoreError,
     UnauthorizedError,
+    UpstreamError,
+    UpstreamTimeoutError,
     UsageError,
 )  # fmt: skip
 
 STATUSES: dict[type[RawRagError], int] = {
     UsageError: 400, UnauthorizedError: 401, ForbiddenError: 403, NotFoundError: 404, ConflictError: 409,
-    NotActiveError: 409, ModelError: 503, StoreError: 503, RawRagError: 500,
+    NotActiveError: 409, NotConfiguredError: 503, UpstreamTimeoutError: 504, UpstreamError: 502, ModelError: 503,
+    StoreError: 503, RawRagError: 500,
 }  # fmt: skip
 """Error -> status; the nearest ancestor counts."""
 
@@ -103,7 +107,7 @@ def too_slow() -> Refused:
 
 def of_error(error: RawRagError) -> Refused:
     """An expected error."""
-    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+    status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
     return Refused(status, error.code, error.message, error.hint)
 
 

@@ -22,12 +22,12 @@ MOST_QUERY = 20_000
 
 def route_of(operation: Operation, ground: Ground) -> Route:
     """The route of an operation."""
-    return Route(operation.door, _app(operation, ground))
+    return Route(operation.door, operation.app(ground) if operation.app else _app(operation, ground))
 
 
 def _app(operation: Operation, ground: Ground) -> App:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _body(operation.body, receive)
+        body = await body_of(operation.body, receive)
         call = _call(operation, ground, scope, body)
         try:
             said = await anyio.to_thread.run_sync(operation.run, call)
@@ -47,8 +47,8 @@ def _call(operation: Operation, ground: Ground, scope: Scope, body: BaseModel | 
     return Call(ground, runtime, bearer, visit.actor, space, visit.match.path, query, body)
 
 
-async def _body(form: type[Form] | None, receive: Receive) -> BaseModel | None:
-    """The guard has read it: it comes whole."""
+async def body_of(form: type[Form] | None, receive: Receive) -> BaseModel | None:
+    """What a request's body says. The guard has read it: it comes whole. Raises BadArgumentError: it is of another form."""
     if form is None:
         return None
     content = (await receive()).get("body", b"")

@@ -34,7 +34,7 @@ _REASONS = {
     400: "The request was not understood; `message` says what is wrong.", 401: "No token, or one that is not live.",
     403: "The token does not allow this, or a page of another origin asks.", 404: "There is no such thing, or no such space.",
     408: "The body did not arrive in time.", 409: "It contradicts what is there.", 413: "The body is too large.",
-    421: "The Host is not one of this server's.", 502: "The model server failed.", 503: "The store or a model cannot be used now.",
+    421: "The Host is not one of this server's.", 502: "The model server failed.", 503: "The store or a model is not usable now.",
     504: "The model server did not answer in time.",
 }  # fmt: skip
 _ERROR = {
@@ -98,7 +98,7 @@ def _unguarded() -> dict[str, dict[str, Any]]:
             "spaces": {"type": "object", "description": "Counts of each space that the token may read."},
         },
     }  # fmt: skip
-    told = {
+    told: dict[str, tuple[str, dict[str, Any]]] = {
         "health": ("Whether it serves; counts, to whoever may read.", alive),
         "openapi.json": ("This document.", {"type": "object"}),
     }
@@ -124,7 +124,7 @@ def _query_parameters(one: Operation, schemas: dict[str, Any]) -> list[dict[str,
     if one.query is None:
         return []
     whole = TypeAdapter(one.query).json_schema(mode="validation", ref_template=_REFERENCES)
-    schemas.update(whole.pop("$defs", {}))
+    _add(whole.pop("$defs", {}), schemas)
     needed = whole.get("required", [])
     return [
         {"name": name, "in": "query", "required": name in needed, "schema": schema}
@@ -156,5 +156,10 @@ def _json(about: str, schema: dict[str, Any]) -> dict[str, Any]:
 def _schema(kind: type[Form] | Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:
     """The schema of a type; what it is made of goes into ``schemas``."""
     found = TypeAdapter(kind).json_schema(mode=mode, ref_template=_REFERENCES)
-    schemas.update(found.pop("$defs", {}))
+    _add(found.pop("$defs", {}), schemas)
     return found
+
+
+def _add(more: dict[str, Any], schemas: dict[str, Any]) -> None:
+    for name, schema in more.items():
+        assert schemas.setdefault(name, schema) == schema, f"two types of the name {name}"

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from agent_raw_rag.memory.admission import Bearer
 from agent_raw_rag.models import Actor
 from agent_raw_rag.server.http.doors import Door
+from agent_raw_rag.server.http.guard import App
 from agent_raw_rag.server.http.routes import Ground
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Operation:
     """Statuses of refusals besides those that every operation has."""
     media: tuple[str, ...] = ("*/*",)
     """Media types of a ``Reply``, for the description."""
+    app: Callable[[Ground], App] | None = None
+    """Answers in the place of ``run``, which then only describes it: for an answer that comes in pieces."""
 
     @property
     def door(self) -> Door:

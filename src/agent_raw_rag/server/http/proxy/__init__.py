@@ -1,0 +1,47 @@
+"""The capture proxy: ``/v1/*``, handed on to a server of models as it came, and what was said on both sides captured."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.to_thread
+
+from agent_raw_rag.gateway.handing import Link
+from agent_raw_rag.runtime.upstreams import upstreams_of
+from agent_raw_rag.server.http.doors import Door
+from agent_raw_rag.server.http.proxy.captor import Captor
+from agent_raw_rag.server.http.proxy.relay import Relay
+from agent_raw_rag.server.http.proxy.said import nobody
+from agent_raw_rag.server.http.routes import Ground, Part, Route
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+LAST_SECONDS = 1.0
+"""Whatever is cut off at the end has so long to hand in what it heard."""
+
+
+def proxy_part(ground: Ground) -> Part:
+    """The part of the application that is the proxy. Raises ConfigError: an upstream's address is none."""
+    settings = ground.runtime.settings
+    door = Door(
+        "/v1/*", METHODS, own_space=True, scope="proxy", body="any", body_limit=settings.proxy.body_limit, api_key=True
+    )
+    links = {one.name: Link(one, ground.runtime.environment) for one in upstreams_of(settings.proxy)}
+    if not links:
+        return Part([Route(door, nobody)])
+    captor = Captor(ground)
+    relay = Relay(ground, links, captor)
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            with anyio.move_on_after(LAST_SECONDS):
+                await relay.idle()
+            await anyio.to_thread.run_sync(captor.close)
+            for link in links.values():
+                await link.close()
+
+    return Part([Route(door, relay)], running)
