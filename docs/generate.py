@@ -624,7 +624,7 @@ def http_api() -> Iterable[str]:
     places = [(method.upper(), path, one) for path, ways in told["paths"].items() for method, one in ways.items()]
     yield _rows(
         ("operation", "scope", "what it does"),
-        ((f"`{method} {path}`", one.get("x-scope", ""), one["summary"]) for method, path, one in places),
+        ((f"`{method} {path}`", one.get("x-scope") or "", one["summary"]) for method, path, one in places),
     )
     for method, path, one in places:
         yield f"## {method} {path}"

@@ -76,8 +76,8 @@ def candidates(page: Page) -> None:
 
 def status(page: Page) -> None:
     expect(page.get_by_role("heading", name="Stored")).to_be_visible()
-    expect(page.get_by_role("region", name="Sources").get_by_role("row").nth(5)).to_be_visible()
-    expect(page.get_by_role("region", name="Tokens")).to_contain_text("reader")
+    expect(page.get_by_role("region", name="Sources").first.get_by_role("row").nth(5)).to_be_visible()
+    expect(page.get_by_role("region", name="Tokens").first).to_contain_text("reader")
 
 
 def journal(page: Page) -> None:
