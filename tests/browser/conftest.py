@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from tests.browser.filled import fill
 from tests.servers.memory_http import Home, Served, serving
+from tests.servers.talking import Talk, talking_server
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -84,8 +85,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    home = Home(fill(tmp_path_factory.mktemp("page")))
+def talk() -> Iterator[Talk]:
+    """The model that chats ask; it holds its answer after a word, until it is released."""
+    with talking_server() as root:
+        yield Talk(root)
+
+
+@pytest.fixture(scope="package")
+def served(tmp_path_factory: pytest.TempPathFactory, talk: Talk) -> Iterator[Served]:
+    home = Home(fill(tmp_path_factory.mktemp("page"), talk.config()))
     home.token("first")
     with serving(home) as running:
         yield running

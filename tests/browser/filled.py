@@ -39,9 +39,9 @@ WORDS = (
 )
 
 
-def fill(folder: Path) -> dict[str, str]:
-    """Make the home under a folder; the environment of its commands."""
-    environment = sample_environment(folder, config=CONFIG)
+def fill(folder: Path, config: str = "") -> dict[str, str]:
+    """Make the home under a folder, with more in its configuration; the environment of its commands."""
+    environment = sample_environment(folder, config=CONFIG + config)
     runtime = Runtime.load(None, environment)
     runtime.ingest()
     raw = runtime.memory.raw

@@ -1,7 +1,7 @@
 /** A talk with a model that is told what fits from memory. Both sides are kept, as the settings say. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { asRefusal, events, Refusal, response } from "../api";
+import { ask, asRefusal, events, Refusal, response, useAsked } from "../api";
 import { Facts, Field, Head, Nothing, Tag, Trouble } from "../parts/basic";
 import { Said } from "../parts/said";
 import { address } from "../route";
@@ -22,6 +22,7 @@ export function Chat({ me }: { me: Me }) {
   const [session, keep] = useState("");
   const [error, fail] = useState<Refusal | null>(null);
   const [stop, running] = useState<AbortController | null>(null);
+  const there = useAsked<{ models: string[] }>(me.chat && me.scopes.includes("chat") ? "models" : "", (signal) => ask("models", { signal }));
   const end = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -69,7 +70,7 @@ export function Chat({ me }: { me: Me }) {
     fail(null);
     field.current?.focus();
   };
-  if (!me.chat)
+  if (!me.chat || !me.scopes.includes("chat"))
     return (
       <>
         <Head title="Chat" />
@@ -85,12 +86,12 @@ export function Chat({ me }: { me: Me }) {
     <div class="chat">
       <Head title="Chat">
         <div class="acts">
-          {(me.models?.length ?? 0) > 1 && (
+          {(there.data?.models.length ?? 0) > 1 && (
             <label class="space">
               <span>Model</span>
               <select value={model} onChange={(event) => choose(event.currentTarget.value)}>
-                <option value="">as set up</option>
-                {me.models!.map((one) => (
+                <option value="">{me.model ?? "as set up"}</option>
+                {there.data!.models.filter((one) => one !== me.model).map((one) => (
                   <option key={one}>{one}</option>
                 ))}
               </select>
@@ -130,6 +131,11 @@ export function Chat({ me }: { me: Me }) {
         ))}
       </div>
       {error && <Trouble error={error} />}
+      {there.error && (
+        <p class="remark">
+          Which models there are could not be asked: {there.error.message} {there.error.hint}
+        </p>
+      )}
       <form class="say" onSubmit={send}>
         <Field label="Message" hint="Enter sends, Shift+Enter makes a new line">
           <textarea
