@@ -24,7 +24,7 @@ class Query(Filters):
     explain: bool = Field(False, description="Give each stage's rank and score, too.")
 
 
-class Timing(TypedDict):
+class PassageTiming(TypedDict):
     """How long it took."""
 
     total_ms: float
@@ -41,7 +41,7 @@ class Passages(TypedDict):
     projects: list[str]
     terms: list[str]
     """What to mark in the texts, whatever its case, longest first."""
-    timing: Timing
+    timing: PassageTiming
 
 
 class AgentFilter(TypedDict):
