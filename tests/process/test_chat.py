@@ -206,7 +206,7 @@ def test_in_a_terminal_there_is_a_prompt_and_forgetting_asks_first(home: Home, t
             ):
                 os.write(master, typed.encode() + b"\n")
                 terminal.until(seen)
-            os.write(master, b"\x03")  # at the prompt it leaves
+            process.send_signal(signal.SIGINT)  # at the prompt it leaves
             assert process.wait(timeout=60) == 0
         finally:
             process.kill()
