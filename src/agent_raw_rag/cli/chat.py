@@ -56,6 +56,7 @@ def chat(
     Exit status: 0; 1 if the model's server fails; 2 if [llm] does not name one; 130 if --once was stopped.
     """
     from agent_raw_rag.runtime.chat import not_set_up
+    from agent_raw_rag.runtime.ending import end_idle_of
 
     if json and once is None:
         raise UsageError("--json is for one question.", hint="Give --once as well.")
@@ -67,6 +68,7 @@ def chat(
 
         room.chat.watching = Payloads(dump_payloads)
     talk = _Talk(room, session, model, recall=not no_memory, shown=not json)
+    end_idle_of(room)  # after the talk began: its own session is held, and is not ended
     try:
         failed = talk.once(sys.stdin.read() if once == FROM_STDIN else once) if once is not None else talk.hold()
     finally:

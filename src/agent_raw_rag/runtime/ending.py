@@ -27,10 +27,11 @@ def end_idle_sessions(runtime: Runtime, actor: Actor = HOUSEKEEPING) -> int:
     Returns:
         How many ended.
     """
-    return sum(_ended(runtime.in_space(slug), actor) for slug in spaces_with_store(runtime.settings.store_path()))
+    return sum(end_idle_of(runtime.in_space(slug), actor) for slug in spaces_with_store(runtime.settings.store_path()))
 
 
-def _ended(room: Runtime, actor: Actor) -> int:
+def end_idle_of(room: Runtime, actor: Actor = HOUSEKEEPING) -> int:
+    """``end_idle_sessions`` in one space."""
     try:
         return room.memory.end_idle_sessions(actor)
     except Exception as error:
