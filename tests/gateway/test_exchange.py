@@ -63,10 +63,10 @@ def test_a_session_follows_from_who_asks_and_how_it_began() -> None:
 
 def test_a_packed_answer_is_read_and_one_that_cannot_be_is_an_error() -> None:
     body = json.dumps({"choices": [{"message": {"content": "Hi"}}]}).encode()
-    assert heard(OPENAI, gzip.compress(body), "GZIP").text == "Hi"
+    assert heard(OPENAI, [gzip.compress(body)], "GZIP").text == "Hi"
     for encoding in ("br", "gzip"):
         with pytest.raises(ValueError, match=r"packed|no gzip"):
-            heard(OPENAI, body, encoding)
+            heard(OPENAI, [body], encoding)
 
 
 def test_an_upstream_is_found_by_name_by_form_and_by_model() -> None:
@@ -88,7 +88,8 @@ def test_an_upstream_is_found_by_name_by_form_and_by_model() -> None:
 
 def test_what_concerns_one_connection_and_what_is_ours_does_not_go_on() -> None:
     sent = [(b"connection", b"close, x-hop"), (b"x-hop", b"1"), (b"te", b"trailers"), (b"x-raw-rag-space", b"s"),
-            (b"cookie", b"c"), (b"authorization", b"Bearer rrt_x"), (b"x-kept", b"1"), (b"x-odd", b"has rrt_x in it")]  # fmt: skip
+            (b"cookie", b"c"), (b"authorization", b"Bearer rrt_x"), (b"x-kept", b"1"),
+            (b"x-odd", b"has rrt_x in it")]  # fmt: skip
     up = dict(headers_up(Upstream("one", "http://a"), sent, "key", "rrt_x"))
     assert up == {b"x-kept": b"1", b"accept-encoding": b"identity", b"authorization": b"Bearer key"}
     down = headers_down(
