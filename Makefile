@@ -5,10 +5,10 @@ UV := sh .ci/uv
 RUN := $(UV) run --frozen
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs bench audit clean
+.PHONY: help demo test check fix docs bench audit web web-check clean
 
 help:  ## Say what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | expand -t 10
 
 demo:  ## Ingest the sample logs of all five agents into a throw-away home and run three searches
 	@$(RUN) --no-dev raw-rag demo
@@ -45,5 +45,13 @@ audit:  ## Build wheel and sdist and look for private data in them
 	$(UV) build --quiet --out-dir build/audit
 	$(RUN) python tools/audit.py build/audit
 
+web:  ## Build the page from web/ into the package (needs Node.js >= 20 and npm; users need neither)
+	cd web && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build
+
+web-check:  ## The page's types, and whether what is built from web/ is what is committed
+	cd web && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent build
+	git diff --exit-code --stat -- src/agent_raw_rag/server/http/assets
+	@test -z "$$(git ls-files --others --exclude-standard -- src/agent_raw_rag/server/http/assets)" || { git status --short -- src/agent_raw_rag/server/http/assets; exit 1; }
+
 clean:  ## Remove everything that was made here
-	rm -rf .venv .uv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf .venv .uv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache web/node_modules

@@ -2,9 +2,10 @@
 
     python benchmarks/fuzz.py [--requests 10000] [--seed 1] [--threads 4]
 
-Six kinds in turn: bytes that are hardly HTTP, headers at random, bodies at random, JSON-RPC messages at random, calls of every
-tool with arguments at random, and good calls that were damaged in one place. A server with all tools, a token with all scopes.
-Prints one JSON object: how many of which status, the worst ones in full, and whether what was stored before is still there.
+Seven kinds in turn: bytes that are hardly HTTP, headers at random, bodies at random, JSON-RPC messages at random, calls of every
+tool with arguments at random, good calls that were damaged in one place, and operations of the REST API at random. A server with
+all tools, a token with all scopes. Prints one JSON object: how many of which status, the worst ones in full, and whether what was
+stored before is still there.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from agent_raw_rag.server.http.rest import OPERATIONS as REST
+from agent_raw_rag.server.http.rest.openapi import document
 from tests.servers.memory_http import Served, home_in, serving
 
 TOOLS = [
@@ -67,6 +71,13 @@ VERBS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"]
 PATHS = [
     "/mcp/memory", "/mcp/memory/", "/health", "/", "/search", "/v1/models", "*", "//", "/%2e%2e/", "/mcp/memory?token=x",
 ]  # fmt: skip
+EMPTY: dict[str, Any] = {"content": {"application/json": {"schema": {}}}}
+OPERATIONS = [
+    (method.upper(), path, one)
+    for path, ways in document(REST)["paths"].items()
+    for method, one in ways.items()
+    if "x-scope" in one and one["x-scope"] != "chat"  # whoever set up no model is told so by a 503
+]
 PATIENT, IMPATIENT = 60.0, 0.5
 """Seconds that an answer is waited for: to a whole request, and to one that may be less than that."""
 Sent = tuple[bytes, float]
@@ -79,7 +90,7 @@ class Maker:
         self._random = random.Random(seed)
         self._secret = secret
         self.kinds: list[Callable[[], Sent]] = [
-            self.noise, self.headers, self.body, self.message, self.call, self.damaged,
+            self.noise, self.headers, self.body, self.message, self.call, self.damaged, self.operation,
         ]  # fmt: skip
 
     def noise(self) -> Sent:
@@ -124,6 +135,27 @@ class Maker:
             place = pick.randrange(len(good))
             good[place : place + pick.randrange(3)] = self._bytes(3)
         return bytes(good), IMPATIENT
+
+    def operation(self) -> Sent:
+        pick = self._random
+        method, path, one = pick.choice(OPERATIONS)
+        query = [row["name"] for row in one["parameters"] if row["in"] == "query"]
+        said = [f"{pick.choice([*query, 'x'])}={self._quoted()}" for _ in range(pick.randrange(3))]
+        place = re.sub(r"{\w+}", lambda _: self._quoted(), path) + (f"?{'&'.join(said)}" if said else "")
+        keys = [*one.get("requestBody", EMPTY)["content"]["application/json"]["schema"].get("properties", {}), "x"]
+        body = json.dumps({pick.choice(keys): self._value() for _ in range(pick.randrange(6))}).encode()
+        head = (
+            f"{pick.choice([method] * 5 + VERBS)} {place} HTTP/1.1\r\nHost: localhost\r\nX-Raw-Rag-Space: proj\r\n"
+            f"Authorization: Bearer {self._secret}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        return head.encode() + body, PATIENT
+
+    def _quoted(self) -> str:
+        """A text or a number as a part of an address; now and then as it stands."""
+        text = str(self._random.choice([*TEXTS, *NUMBERS[:9]]))
+        bare = text if text.isascii() and text.isprintable() and " " not in text else ""
+        return bare if bare and self._random.randrange(4) == 0 else quote(text, safe="", errors="surrogatepass")
 
     def _post(self, body: bytes) -> Sent:
         pick = self._random

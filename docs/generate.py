@@ -81,6 +81,10 @@ NOTES = {
     "sessions.exchange": "number of the last exchange",
     "sessions.branched": "1: some turns are abandoned",
     "sessions.forgotten": "1: what its log adds is forgotten on arrival",
+    "sessions.kept": "1: no forgetting by filters takes it",
+    "sessions.passing": "1: there for its own history only; no chunk, no search",
+    "sessions.heard": "of a passing one: when the store was told of it last",
+    "sessions.endings": "of a passing one: how often it has ended; later turns' keys hold it",
     "turns.ordinal": "the turn's number in its session, from 1",
     "turns.exchange": "number of the user turn it belongs to",
     "turns.role": "`user`, `assistant`, `task` or `summary`; from a memory door also `event` or `tool`",
@@ -107,6 +111,7 @@ NOTES = {
     "notes.statement_hash": "of the statement's normal form; no two active notes share it",
     "notes.author": "who wrote it down: a token's label, `owner`, `sweep`",
     "notes.reason": "why it no longer holds",
+    "notes.metadata": "what else its writer said of it, as JSON",
     "notes.evidence": "ids of the turns it rests on, as JSON",
     "notes.candidate": "the candidate it was promoted from",
     "notes.status": "`active`, `superseded` or `deprecated`",
@@ -176,9 +181,9 @@ def mcp_tools() -> Iterable[str]:
     from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.server.app import build
 
-    server, curating = (
-        build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/", curation=curation)
-        for curation in (False, True)
+    server, curating, chatting = (
+        build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/", curation=curation, chat=chat)
+        for curation, chat in ((False, False), (True, False), (False, True))
     )
     tools = _listed(server)
     told = [{key: value for key, value in tool.items() if key != "wholeOutput"} for tool in tools]
@@ -191,6 +196,9 @@ def mcp_tools() -> Iterable[str]:
     yield "## With `--curation`"
     yield "These are offered besides, where the server was started so, or with `curation = true` in the section `[mcp]`."
     yield from _tools(_listed(curating)[len(tools) :])
+    yield "## With a model"
+    yield "Offered besides, where the section `[llm]` names one; over HTTP to tokens with the scope `chat`."
+    yield from _tools(_listed(chatting)[len(tools) :])
     yield from _prompts_and_resources(server)
 
 
@@ -591,6 +599,8 @@ EXPORT_NOTES = {
     "source.order": "of sources that hold the same turn, the one that sorts first is the better copy",
     "session.session": "`agent:native id`",
     "session.forgotten": "what its log adds is forgotten on arrival",
+    "session.kept": "no forgetting by filters takes it",
+    "session.endings": "how often it was there for its own history only, and ended; its turns' keys hold it",
     "session.last": "time of its last turn",
     "turn.id": "event id: `e` and the first 20 digits of the key",
     "turn.key": "what makes it this turn wherever it is met; 32 hexadecimal digits",
@@ -609,6 +619,44 @@ EXPORT_NOTES = {
     "journal.before": "with `after`: hashes of what was changed",
     "journal.chain": "hash of this row and of the chain before it",
 }
+
+
+def http_api() -> Iterable[str]:
+    """The operations of the REST API, from the document that the server gives out."""
+    from agent_raw_rag.server.http.rest import OPERATIONS
+    from agent_raw_rag.server.http.rest.openapi import document
+
+    told = document(OPERATIONS)
+    yield "# HTTP API"
+    yield told["info"]["description"]
+    yield "`GET /openapi.json` is the same as an OpenAPI 3.1 document, with every schema in full."
+    places = [(method.upper(), path, one) for path, ways in told["paths"].items() for method, one in ways.items()]
+    yield _rows(
+        ("operation", "scope", "what it does"),
+        ((f"`{method} {path}`", one.get("x-scope") or "", one["summary"]) for method, path, one in places),
+    )
+    for method, path, one in places:
+        yield f"## {method} {path}"
+        yield from _http_operation(one)
+
+
+def _http_operation(one: dict[str, Any]) -> Iterable[str]:
+    yield one.get("description", one["summary"])
+    parameters = [row for row in one.get("parameters", ()) if row["in"] != "header"]
+    asked = {"required": [row["name"] for row in parameters if row["required"]],
+             "properties": {row["name"]: row["schema"] for row in parameters}}  # fmt: skip
+    body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    for title, schema in (("In the path and the query:", asked), ("In the body:", body)):
+        if schema.get("properties"):
+            yield title
+            yield _rows(("name", "type", "default", "meaning"), _arguments(schema))
+    for media, content in one["responses"]["200"]["content"].items():
+        if content.get("schema", {}).get("properties"):
+            yield "Gives:"
+            yield _rows(("key", "type", ""), _outputs(content["schema"]))
+        elif media != "application/json":
+            yield f"Gives `{media}`."
+    yield f"Refusals: {', '.join(status for status in one['responses'] if status != '200')}."
 
 
 def export_format() -> Iterable[str]:
@@ -660,6 +708,7 @@ def _field(
 PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "cli": cli,
     "mcp-tools": mcp_tools,
+    "http-api": http_api,
     "config": config,
     "schema": schema,
     "adapters": adapters,

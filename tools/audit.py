@@ -48,6 +48,7 @@ SDIST_TOP = frozenset(
         "tests",
         "tools",
         "uv.lock",
+        "web",
     ]
 )
 NEEDED = (
@@ -57,6 +58,8 @@ NEEDED = (
     "agent_raw_rag/data/bge-small-en-v1.5-int8/model_quantized.onnx",
     "agent_raw_rag/data/bge-small-en-v1.5-int8/tokenizer.json",
     "agent_raw_rag/data/sample_logs/",
+    "agent_raw_rag/server/http/assets/index.html",
+    "agent_raw_rag/server/http/assets/LICENSES.txt",
 )
 
 DATABASE_NAME = re.compile(r"\.(?:db|sqlite3?|duckdb)(?:-wal|-shm|-journal)?$|\.(?:wal|shm)$", re.IGNORECASE)
@@ -67,6 +70,8 @@ LOG_NAME = re.compile(
 LOG_HOMES = (
     "src/agent_raw_rag/data/sample_logs/",
     "agent_raw_rag/data/sample_logs/",
+    "agent_raw_rag/server/http/assets/index.html",
+    "agent_raw_rag/server/http/assets/LICENSES.txt",
     "tests/logs/",
     "benchmarks/coding/",
     "tests/evals/bakery/",

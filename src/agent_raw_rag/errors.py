@@ -4,9 +4,11 @@ RawRagError            code, message, hint; exit status for a command
 ├── UsageError         a bad argument: date, agent, session, number          exit 2
 │   └── BadArgumentError  a memory tool's: blank content, an unknown kind    exit 2
 ├── ConfigError        a bad configuration: file, key, value                 exit 2
+│   └── NotConfiguredError  what was asked for needs a setting that is empty  exit 2
 ├── NotFoundError      a session, turn or note that the store does not hold  exit 1
 ├── NotActiveError     a note that was superseded or deprecated              exit 1
 ├── ConflictError      what contradicts, or would repeat, what is there      exit 1
+│   └── ProtectedError what is kept on purpose                           exit 1
 ├── UnauthorizedError  no token, or one that is not good                     exit 1
 ├── ForbiddenError     a good token that may not do this                     exit 1
 ├── SourceError        a log that cannot be read                             exit 1
@@ -14,6 +16,8 @@ RawRagError            code, message, hint; exit status for a command
 │   └── StoreBusyError another process is writing                            exit 1
 ├── ModelError         a model that is missing, damaged or of another kind   exit 1
 │   └── TextRefusedError  one text that a working model will not take        exit 1
+├── UpstreamError      a server of generation models that does not answer    exit 1
+│   └── UpstreamTimeoutError  one that does not answer in time               exit 1
 ├── ServiceError       the system's services cannot be used                  exit 1
 └── WiringError        an agent's configuration that cannot be edited        exit 1
 
@@ -61,6 +65,12 @@ class ConfigError(RawRagError):
     exit_status = 2
 
 
+class NotConfiguredError(ConfigError):
+    """A part of the product that is off until something is set."""
+
+    code = "not_configured"
+
+
 class NotFoundError(RawRagError):
     """The store holds nothing under this name."""
 
@@ -77,6 +87,12 @@ class ConflictError(RawRagError):
     """What was asked for contradicts, or would repeat, what is there."""
 
     code = "conflict"
+
+
+class ProtectedError(ConflictError):
+    """What is to be taken away is kept on purpose. The hint says how to let it go first."""
+
+    code = "protected"
 
 
 class UnauthorizedError(RawRagError):
@@ -115,10 +131,16 @@ class ModelError(RawRagError):
     code = "model"
 
 
-class UpstreamError(ModelError):
-    """A server of generation models cannot be asked, or its answer breaks off."""
+class UpstreamError(RawRagError):
+    """A server of generation models refuses, fails, or is not there."""
 
     code = "upstream"
+
+
+class UpstreamTimeoutError(UpstreamError):
+    """A server of generation models did not answer in time."""
+
+    code = "timeout"
 
 
 class ServiceError(RawRagError):

@@ -39,7 +39,7 @@ def test_a_stretch_of_time_goes_and_the_rest_stays(own: Environment) -> None:
 def test_a_dry_run_says_what_would_go_and_keeps_it(own: Environment) -> None:
     before = sessions(own)
     planned = given(own, "forget", "--project", PROJECT, "--dry-run")
-    assert planned == {"forgotten": False, "sessions": 6, "turns": planned["turns"]}
+    assert planned == {"forgotten": False, "sessions": 6, "turns": planned["turns"], "shielded": 0}
     assert sessions(own) == before
 
 

@@ -43,3 +43,22 @@ def test_what_is_left_of_a_long_line_stands_in_it(at: float, budget: int) -> Non
     parts = excerpt(LONG, budget, at).text.split(" […")
     kept = [parts[0], *(part.partition("] ")[2] for part in parts[1:])]
     assert all(part in LONG.text for part in kept)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=12), st.integers(20, 300), st.data())
+def test_the_same_is_told_line_by_line_without_what_stands_before_the_words(
+    costs: list[int], budget: int, data: st.DataObject
+) -> None:
+    focus = data.draw(st.integers(0, len(costs) - 1))
+    heads = [f"[{place}] User: " for place in range(len(costs))]
+    lines = [Line(head + "x" * cost * 5, cost, len(head)) for head, cost in zip(heads, costs, strict=True)]
+    fitted = fit(lines, budget, focus=focus)
+    assert [one.place for one in fitted.said] == list(
+        range(fitted.said[0].place, fitted.said[0].place + len(fitted.said))
+    )
+    assert any(one.place == focus for one in fitted.said)
+    if not any(one.truncated for one in fitted.said):
+        assert "\n".join(heads[one.place] + one.text for one in fitted.said) == fitted.text
+    else:
+        (one,) = fitted.said
+        assert fitted.text.endswith(one.text) and "User" not in one.text

@@ -99,7 +99,9 @@ class Served:
         content = given if isinstance(given, bytes) else json.dumps(given).encode()
         with httpx2.Client(trust_env=False, timeout=60, follow_redirects=False) as client:
             sent = {**self.headers(secret, space), **(headers or {})}
-            return client.request(method, self.url + path, headers=sent, content=content if method == "POST" else None)
+            return client.request(
+                method, self.url + path, headers=sent, content=content if method in ("POST", "PUT") else None
+            )
 
     def with_client(
         self, use: Callable[[Client], Awaitable[Result]], secret: str, space: str = "proj", *, path: str = "/mcp/memory/",

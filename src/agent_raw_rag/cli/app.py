@@ -8,11 +8,13 @@ import typer
 
 from agent_raw_rag import __version__
 from agent_raw_rag.cli import (
+    chat,
     connect,
     demo,
     doctor,
     forget,
     hook,
+    keep,
     lists,
     memory_curation,
     memory_notes,
@@ -29,6 +31,7 @@ from agent_raw_rag.cli import (
     spaces,
     status,
     triggers,
+    web,
 )
 from agent_raw_rag.cli.eval import app as measuring
 
@@ -42,14 +45,17 @@ app = typer.Typer(
 )
 for _panel, _commands in {
     "History": (
-        search.search, read.recent, read.show, lists.sessions, lists.projects, resume.resume, resume.handoff, forget.forget,
+        search.search, read.recent, read.show, lists.sessions, lists.projects, resume.resume, resume.handoff, keep.keep,
+        forget.forget,
     ),
     "Memory": (
         memory_notes.recall, memory_notes.save, memory_notes.update, memory_notes.deprecate, memory_notes.history,
         memory_raw.capture, memory_raw.search_raw, memory_curation.sweep, memory_curation.candidates,
         memory_curation.promote, memory_curation.reject, triggers.app, memory_curation.journal,
     ),
-    "Agents and servers": (connect.connect, hook.hook, memory_serve.serve, memory_space.app, memory_token.app),
+    "Agents and servers": (
+        chat.chat, connect.connect, hook.hook, memory_serve.serve, web.web, memory_space.app, memory_token.app,
+    ),
     "Store": (
         status.status, doctor.doctor, memory_portable.export, memory_portable.import_, memory_portable.backup,
         memory_portable.restore,

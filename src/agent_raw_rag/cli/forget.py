@@ -29,12 +29,15 @@ def forget(
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the journal.")
     ] = None,
+    kept: Annotated[bool, typer.Option("--kept", help="Also what is kept on purpose: see `raw-rag keep`.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     space: options.Space = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """Forget a session, a project or a stretch of time.
 
-    A session goes with its sub-agents. The agents' own logs are not touched, and what was forgotten never comes back from them.
+    A session goes with its sub-agents. Kept sessions are passed over.
+
+    The agents' own logs are not touched, and what was forgotten never comes back from them.
     """
     if not (session or after or before or (project and project != options.ALL_PROJECTS)):
         hint = "Give --session, --project, --after or --before."
@@ -43,13 +46,13 @@ def forget(
         raise UsageError("Forget what?", hint=hint)
     runtime = options.room(config, space)
     scope = runtime.forget_scope(options.ask(project, agent, session=session, after=after, before=before))
-    planned = runtime.forget(scope, dry_run=True)
+    planned = runtime.forget(scope, dry_run=True, kept=kept)
     if dry_run or not planned.turns:
         _say(planned, json, done=False)
         return
     if not yes:
         _confirm(planned)
-    _say(runtime.forget(scope, reason=reason, target=session or project), json, done=True)
+    _say(runtime.forget(scope, reason=reason, target=session or project, kept=kept), json, done=True)
 
 
 def _confirm(planned: Forgotten) -> None:
@@ -61,10 +64,13 @@ def _confirm(planned: Forgotten) -> None:
 def _say(result: Forgotten, json: bool, *, done: bool) -> None:
     if json:
         render.as_json({"forgotten": done, **asdict(result)})
-    elif not result.turns:
+        return
+    if not result.turns:
         render.line("Nothing there to forget.")
     else:
         render.line(f"{'Forgot' if done else 'Would forget'} {_counted(result)}.")
+    if result.shielded:
+        render.line(f"{count(result.shielded, 'session')} kept on purpose: left as it was.", "dim")
 
 
 def _counted(result: Forgotten) -> str:

@@ -45,7 +45,7 @@ def recall(
     if not found.memories:
         render.line("Nothing is remembered about this.")
     for one in found.memories:
-        _show_memory(one)
+        show_memory(one)
     if found.degraded:
         render.line(f"Not run: {', '.join(found.degraded)}.", "dim")
 
@@ -61,12 +61,15 @@ def save(
     evidence: Annotated[
         list[str] | None, typer.Option("--evidence", metavar="ID", help="An event it rests on; may be repeated.")
     ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="keep: it cannot be retired; may be repeated.")
+    ] = None,
     space: options.Space = None, json: options.Json = False, config: options.Config = None,
 ) -> None:  # fmt: skip
     """Keep a statement that holds from now on."""
     from agent_raw_rag.memory.notes import Save
 
-    ask = Save(" ".join(content), source, topic, kind, importance, tuple(evidence or ()))
+    ask = Save(" ".join(content), source, topic, kind, importance, tuple(evidence or ()), tuple(tag or ()))
     saved = options.memory(config, space).notes.save(ask, options.OWNER)
     if json:
         render.as_json(saved.as_json())
@@ -114,7 +117,8 @@ def history(
         _show_note(one)
 
 
-def _show_memory(one: Memory) -> None:
+def show_memory(one: Memory) -> None:
+    """One of what is recalled."""
     facts = [f"source {one.source}", *([f"by {one.author}"] if one.author else []), one.source_id]
     if one.evidence and one.layer == "atom":
         facts.append(f"evidence {', '.join(one.evidence)}")

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Annotated
@@ -73,11 +73,13 @@ def serve(
         words = _words(host, port, allow_remote=allow_remote)
         memory_service.install(runtime, words, config, only_print=print_)
         return
-    legacy = _tokens_of(runtime)
+    legacy = legacy_tokens_of(runtime)
+    if not legacy:
+        _must_have_token(runtime)
     if watch:
         _watch(runtime, at, number, legacy, config)
     else:
-        _serve(runtime, at, number, legacy)
+        serve_plain(runtime, at, number, legacy)
 
 
 def _check_address(runtime: Runtime, host: str, allow_remote: bool) -> None:
@@ -97,15 +99,13 @@ def _check_address(runtime: Runtime, host: str, allow_remote: bool) -> None:
         )
 
 
-def _tokens_of(runtime: Runtime) -> tuple[str, ...]:
-    """Tokens that the environment gives. Raises ConfigError: there is no token at all."""
+def legacy_tokens_of(runtime: Runtime) -> tuple[str, ...]:
+    """Tokens that the environment gives."""
     from agent_raw_rag.memory.legacy import legacy_tokens
 
     given = legacy_tokens(runtime.environment)
     for name in given:
         render.aside(f"Warning: the token in {name} opens every space to read and write. Labelled tokens are better.")
-    if not given:
-        _must_have_token(runtime)
     return tuple(given.values())
 
 
@@ -118,7 +118,14 @@ def _must_have_token(runtime: Runtime) -> None:
         )
 
 
-def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> None:
+def serve_plain(
+    runtime: Runtime, host: str, port: int, legacy: tuple[str, ...], *, then: Callable[[str], None] = lambda url: None
+) -> None:
+    """Serve until the process is told to end. ``then`` is called with the address when it answers.
+
+    Raises:
+        StoreBusyError, ServiceError: as ``HttpServing.start``.
+    """
     from agent_raw_rag.log import NAME, keep_in
 
     ending: SimpleQueue[bool] = SimpleQueue()
@@ -129,6 +136,7 @@ def _serve(runtime: Runtime, host: str, port: int, legacy: tuple[str, ...]) -> N
         _serving(runtime, host, port, legacy) as serving,
     ):
         serving.on_end = lambda: ending.put(True)
+        then(serving.url)
         while not ending.get():
             logging.getLogger(NAME).info("SIGHUP: the configuration stays as it is; a restart takes the new one")
 

@@ -94,6 +94,12 @@ def raw(text: str) -> None:
     print(_encodable(safe(text)))
 
 
+def words(text: str) -> None:
+    """The next words of a text that comes in pieces."""
+    sys.stdout.write(_encodable(safe(text)))
+    sys.stdout.flush()
+
+
 def passage(
     title: str, facts: str, body: str, *, footer: str = "", words: Iterable[str] = (), style: str = "cyan"
 ) -> None:

@@ -26,6 +26,7 @@ from agent_raw_rag.errors import RawRagError
 from agent_raw_rag.ingest.picture import Picture, changed_at
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
+from agent_raw_rag.runtime.ending import EVERY_SECONDS, end_idle_sessions
 from agent_raw_rag.runtime.sweeping import sweep_spaces, warn_of_rules
 from agent_raw_rag.store.lock import DAEMON as LOCK
 
@@ -64,7 +65,7 @@ class Daemon:
         self._schedule = Schedule(scan_seconds, time.monotonic())
         self._pressure = Pressure()
         self._door = Door()
-        self._sweep_at = time.monotonic()
+        self._sweep_at = self._end_at = time.monotonic()
         self._captures = Captures()
         self.vectors = Vectors(lambda: self.runtime, self._reason_to_wait, lambda: self._inbox.put(None))
 
@@ -114,12 +115,13 @@ class Daemon:
         if self._schedule.is_scan_due(time.monotonic()):
             self._scan()
         self._sweep_if_due()
+        self._end_if_due()
         self._tell()
 
     # ------------------------------------------------------------ waiting
 
     def _sleep(self) -> None:
-        left = min(self._schedule.next_at(), self.health.next_at(), self._sweep_at) - time.monotonic()
+        left = min(self._schedule.next_at(), self.health.next_at(), self._sweep_at, self._end_at) - time.monotonic()
         try:
             self._noticed(self._inbox.get(timeout=min(max(0.0, left), LONGEST_SLEEP_SECONDS)))
         except Empty:
@@ -220,6 +222,11 @@ class Daemon:
     def _sweep_if_due(self) -> None:
         if time.monotonic() >= self._sweep_at:
             self._sweep_at = time.monotonic() + sweep_spaces(self.runtime)
+
+    def _end_if_due(self) -> None:
+        if time.monotonic() >= self._end_at:
+            end_idle_sessions(self.runtime)
+            self._end_at = time.monotonic() + EVERY_SECONDS
 
     # ------------------------------------------------------------ looking and reading
 

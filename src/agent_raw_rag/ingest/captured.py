@@ -14,18 +14,20 @@ from agent_raw_rag.ingest.changes import Changes, apply_info
 from agent_raw_rag.ingest.place import place_turn
 from agent_raw_rag.ingest.recut import recut
 from agent_raw_rag.ingest.run import IngestOptions
-from agent_raw_rag.models import Capture, CleanText, CleanTurn, Text, Tokenizer, Turn
+from agent_raw_rag.models import Capture, CleanText, CleanTurn, Millis, Text, Tokenizer, Turn
 from agent_raw_rag.sanitize import clean, clean_label
 from agent_raw_rag.sanitize.scrub import scrub
 from agent_raw_rag.sources.projects import Projects
 from agent_raw_rag.store.captured import CapturedRows, event_id
 from agent_raw_rag.store.connection import Connection
+from agent_raw_rag.store.passing import endings_of, has_turns
 from agent_raw_rag.store.reader import Reader
-from agent_raw_rag.store.rows import Status, text_hash
+from agent_raw_rag.store.rows import SessionRow, Status, text_hash
 from agent_raw_rag.store.writer import Writer
 
 EMPTY = "empty"
 FORGOTTEN = "forgotten"
+FOR_GOOD = "for_good"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class Stored:
     new: bool = False
     """It was stored now; else it was there already, or is not stored."""
     skipped: str | None = None
-    """Why it is not stored: ``EMPTY`` or ``FORGOTTEN``."""
+    """Why it is not stored: ``EMPTY``, ``FORGOTTEN`` or ``FOR_GOOD``."""
+    passing: bool = False
+    """It is forgotten when its session ends."""
 
 
 @dataclass(slots=True)
@@ -50,6 +54,7 @@ class Capturing:
     connection: Connection
     tokenizer: Tokenizer
     options: IngestOptions
+    now: Millis = 0
     projects: Projects = field(default_factory=Projects)
     new_chunks: int = 0
     _changes: dict[str, Changes] = field(default_factory=dict)
@@ -76,6 +81,8 @@ class Capturing:
                 skipped=FORGOTTEN if forgotten else None,
             )  # fmt: skip
         changes = self._changes.setdefault(capture.door, Changes(writer, capture.door, None))
+        if not self._is_kept_so(changes.session(native), capture):
+            return Stored(None, native, source, turn.text, skipped=FOR_GOOD)
         if capture.info is not None:
             apply_info(changes.session(native), capture.info, self.projects, clean_label)
         row = place_turn(changes, turn)
@@ -84,7 +91,8 @@ class Capturing:
             return Stored(None, native, source, turn.text, skipped=FORGOTTEN)
         author = self._label(capture.author or "") or None
         CapturedRows(self.connection).add(row.id, source, author, partial=capture.partial)
-        return Stored(event_id(row.key), native, source, turn.text, new=True)
+        passing = changes.session(native).passing
+        return Stored(event_id(row.key), native, source, turn.text, new=True, passing=passing)
 
     def finish(self) -> None:
         """Cut the chunks of what was added."""
@@ -95,6 +103,19 @@ class Capturing:
             changes.save()
         self._changes.clear()
 
+    def _is_kept_so(self, session: SessionRow, capture: Capture) -> bool:
+        """Whether a session can take a turn that is to be kept so. Its first turn says how a session is kept, until it ends: what
+        was stored for good does not begin to pass, and what is to pass is not stored for good."""
+        if capture.passing != session.passing:
+            if has_turns(self.connection, session.id):
+                return not capture.passing
+            session.passing, session.kept = capture.passing, False
+        if session.passing:
+            session.heard = max(session.heard, self.now)
+        else:
+            session.kept = session.kept or capture.kept
+        return True
+
     def _clean(self, capture: Capture, native: str) -> CleanTurn | None:
         own = capture.host_turn_id
         record_ids = [self._label(own)] if own else []
@@ -102,7 +123,8 @@ class Capturing:
         cleaned = clean(turn, self.tokenizer, self.options.sanitize)
         if cleaned is None:
             return None
-        key = turn_key(Reader(self.connection).generation, capture, native, cleaned.text)
+        endings = endings_of(self.connection, capture.door, native)
+        key = turn_key(Reader(self.connection).generation, capture, native, cleaned.text, endings)
         return CleanTurn(
             native, cleaned.role, key, cleaned.time, cleaned.text, cleaned.record_ids, 0, 0,
             redactions=cleaned.redactions,
@@ -113,14 +135,16 @@ class Capturing:
         return clean_label(flat) if self.options.sanitize.redact else flat
 
 
-def turn_key(generation: str, capture: Capture, session: str, text: CleanText) -> str:
+def turn_key(generation: str, capture: Capture, session: str, text: CleanText, endings: int = 0) -> str:
     """What makes a captured turn the turn it is: its place in the caller's conversation, by the caller's id where there is one,
-    else by its words. The store's generation is in it, so that an id means one turn wherever it is met."""
+    else by its words. The store's generation is in it, so that an id means one turn wherever it is met. So is how often the
+    session has ended: what is said after an end is no retry of what was said before it."""
     if capture.host_turn_id:
         own = f"id\0{capture.host_turn_id}"
     else:
         own = f"text\0{text_hash(normal(text)).hex()}\0{capture.repeat}"
-    return f"{generation}\0{session}\0{capture.role.value}\0{own}"
+    again = f"\0{endings}" if endings else ""
+    return f"{generation}\0{session}\0{capture.role.value}\0{own}{again}"
 
 
 def normal(text: str) -> str:

@@ -11,14 +11,14 @@ from agent_raw_rag.store.writer import Writer
 def recut(writer: Writer, session: SessionRow, from_ordinal: int, tokenizer: Tokenizer, windows: Windows) -> int:
     """Bring the token ranges and chunks of a session in line with its live turns from ``from_ordinal`` on.
 
-    Returns the number of chunks written.
+    A passing session has no chunks: what is not cut is in no index and gets no vector. Returns the number of chunks written.
     """
     token = writer.token_before(session.id, from_ordinal)
     first = windows.first_touching(token)
     stream = writer.stream_from(session.id, first * windows.step, from_ordinal)
     pieces = _pieces(writer, stream, from_ordinal, token, tokenizer)
     session.tokens = _end(pieces, token)
-    chunks = cut(pieces, first, tokenizer, windows)
+    chunks = [] if session.passing else cut(pieces, first, tokenizer, windows)
     return writer.replace_chunks(session.id, first, chunks, [turn for turn, _ in stream])
 
 

@@ -161,9 +161,9 @@ class IngestRun:
         self._remove_traces()
         self.index(least)
 
-    def forget(self, scope: Scope, *, dry_run: bool, also: Also = nothing_else) -> Forgotten:
-        """Forget a scope, and bring everything derived in line. ``also``: see ``forget.forget``."""
-        forgotten = forget(self.committer, scope, dry_run=dry_run, also=also)
+    def forget(self, scope: Scope, *, dry_run: bool, kept: bool = False, also: Also = nothing_else) -> Forgotten:
+        """Forget a scope, and bring everything derived in line. ``kept``, ``also``: see ``forget.forget``."""
+        forgotten = forget(self.committer, scope, dry_run=dry_run, kept=kept, also=also)
         if not dry_run:
             self._remove_traces()
         return forgotten

@@ -31,6 +31,7 @@ class Bearer:
     scopes: tuple[str, ...]
     number: int | None = None
     """Of its row; None: the token of the environment."""
+    expires: Millis | None = None
 
     def opens(self, space: str) -> bool:
         """Whether the token may be used in a space."""
@@ -67,7 +68,7 @@ class Admission:
         found: Bearer | None = None
         for row in self._tokens:
             if hmac.compare_digest(row.hash, shown) and row.is_live(now):
-                found = Bearer(row.label, row.prefix, row.spaces, row.scopes, row.id)
+                found = Bearer(row.label, row.prefix, row.spaces, row.scopes, row.id, row.expires)
         for stored in self._legacy:
             if hmac.compare_digest(stored, shown):
                 found = found or Bearer(LEGACY_LABEL, LEGACY_LABEL, (ALL_SPACES,), LEGACY_SCOPES)

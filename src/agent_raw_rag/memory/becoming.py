@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from agent_raw_rag.errors import ConflictError
 from agent_raw_rag.memory.checks import Outcome, Verdict, checked_importance, checked_statement, verdict
+from agent_raw_rag.memory.protected import KEEP, protected
 from agent_raw_rag.memory.statements import RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker
 from agent_raw_rag.models import Actor, CleanText, Millis
@@ -97,6 +98,7 @@ class Becoming:
 
         Raises:
             ConflictError: the note to replace is a rule.
+            ProtectedError: it is tagged ``keep``.
         """
         if found.outcome is Outcome.MERGE and found.note is not None:
             return self._merge(row, found.note, reason)
@@ -109,6 +111,9 @@ class Becoming:
         note = self._note(row, old)
         notes = NoteRows(self.connection)
         if old is not None:
+            held = notes.get(old)
+            if held is not None and KEEP in held.tags:
+                raise protected(old)
             notes.supersede(old, note.id, self.now, reason)
         notes.add(note)
         self.rows.decide(row.id, PROMOTED, self.now, note=note.id, reason=reason)

@@ -41,6 +41,27 @@ class JournalView:
         journal = Journal(self.store.read().connection)
         return JournalShown([_shown(row) for row in journal.rows(limit=limit, since=start)])
 
+    def page(
+        self, limit: int, *, since: str | None = None, action: str | None = None, before_id: int | None = None
+    ) -> JournalShown:
+        """Acts from the last one backwards.
+
+        Args:
+            limit: So many at most.
+            since: As ``rows``.
+            action: Only acts of this name.
+            before_id: Only acts before this number.
+
+        Raises:
+            UsageError: ``since`` names no time.
+        """
+        start = instant(since, now=datetime.now(self.zone), upper=False) if since else None
+        if not self.store.exists():
+            return JournalShown([])
+        journal = Journal(self.store.read().connection)
+        found = journal.page(limit, since=start, action=action, before_id=before_id)
+        return JournalShown([_shown(row) for row in found])
+
     def verify(self) -> Verified:
         """Whether every act stands as it was written. Reads all of them."""
         if not self.store.exists():

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from agent_raw_rag.errors import BadArgumentError, ConflictError, NotActiveError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
+from agent_raw_rag.memory.protected import KEEP, protected
 from agent_raw_rag.memory.recall import Recall, RecallAsk
-from agent_raw_rag.memory.results import Deprecated, History, NoteItem, Recalled, Saved, Updated, stamp
+from agent_raw_rag.memory.results import Deprecated, History, Kept, NoteItem, Recalled, Saved, Updated, stamp
 from agent_raw_rag.memory.statements import IMPORTANCE, KINDS, RULE, statement_hash
 from agent_raw_rag.memory.taken import Taker, one_of
-from agent_raw_rag.models import Actor
+from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.store.captured import CapturedRows, no_event
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.journal import Journal
-from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows, new_note_id
+from agent_raw_rag.store.notes import ACTIVE, NoteRow, NoteRows, new_note_id, united
 from agent_raw_rag.store.rows import text_hash
-
-KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,12 @@ class Save:
     importance: str = "medium"
     evidence: tuple[str, ...] = ()
     """Ids of the events it rests on."""
+    tags: tuple[str, ...] = ()
+    """Labels, such as ``keep``: it cannot be retired; ``bad``: it is shown with a warning."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What else is said of it."""
+    time: Millis | None = None
+    """Since when it holds; None: now."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +57,11 @@ class Notes:
         return self.recalling(ask)
 
     def save(self, ask: Save, actor: Actor) -> Saved:
-        """Keep a statement. What is kept already stays as it is, with the new evidence; as a rule it becomes one.
+        """Keep a statement. What is kept already stays as it is, with the new evidence, tags and metadata; as a rule it
+        becomes one.
 
         Raises:
-            BadArgumentError: blank content or source, one that is too long, an unknown kind or importance.
+            BadArgumentError: blank content or source, one that is too long, an unknown kind or importance, too many tags.
             NotFoundError: an id in ``evidence`` names no event of this space.
         """
         row = self._row(ask, actor)
@@ -65,15 +72,15 @@ class Notes:
             rows, journal = NoteRows(connection), Journal(connection)
             held = rows.active_of(row.statement_hash)
             if held is not None and not (row.kind == RULE and held.kind != RULE):
-                if rows.add_evidence(held, row.evidence, row.created):
-                    journal.add(actor, "merge", time=row.created, target=held.id, source=row.source)
+                if rows.enrich(held, row, row.changed):
+                    journal.add(actor, "merge", time=row.changed, target=held.id, source=row.source)
                 return _saved(held, created=False)
             if held is not None:
                 row = _inherited(row, held)
-                rows.supersede(held.id, row.id, row.created)
+                rows.supersede(held.id, row.id, row.changed)
             rows.add(row)
             journal.add(
-                actor, "save", time=row.created, target=row.id, source=row.source, after=text_hash(row.statement),
+                actor, "save", time=row.changed, target=row.id, source=row.source, after=text_hash(row.statement),
                 before=text_hash(held.statement) if held else None, detail=_detail(row),
             )  # fmt: skip
         return _saved(row, created=True)
@@ -114,7 +121,7 @@ class Notes:
         Raises:
             BadArgumentError: no reason.
             NotFoundError, NotActiveError: as ``update``.
-            ConflictError: it is tagged ``keep``.
+            ProtectedError: it is tagged ``keep``.
         """
         why = self.take.reason(reason)
         if why is None:
@@ -124,12 +131,28 @@ class Notes:
             rows = NoteRows(connection)
             old = _active(rows, note_id, retiring=True)
             if KEEP in old.tags:
-                raise ConflictError(f"{old.id} is tagged {KEEP!r}: it is protected.", hint="Take the tag away first.")
+                raise protected(old.id)
             rows.deprecate(old.id, now, why)
             Journal(connection).add(
                 actor, "deprecate", time=now, target=old.id, source=source, before=text_hash(old.statement)
             )
         return Deprecated(old.id, why)
+
+    def keep(self, note_id: str, actor: Actor, *, on: bool = True) -> Kept:
+        """Tag an active note ``keep``, so that it cannot be retired, or take the tag away. Twice is once.
+
+        Raises:
+            NotFoundError, NotActiveError: as ``update``.
+        """
+        now = self.store.now()
+        with self._changing(note_id) as connection:
+            rows = NoteRows(connection)
+            old = _active(rows, note_id, retiring=True)
+            tags = (*old.tags, KEEP) if on else tuple(tag for tag in old.tags if tag != KEEP)
+            changed = rows.set_tags(old, tags, now)
+            if changed:
+                Journal(connection).add(actor, "keep" if on else "let_go", time=now, target=old.id)
+        return Kept(note_id, on, changed)
 
     def history(self, note_id: str) -> History:
         """A note, all that it replaced and all that replaced it, oldest first.
@@ -147,8 +170,9 @@ class Notes:
         statement, now = self.take.statement(ask.content), self.store.now()
         return NoteRow(
             self.new_id(), one_of("kind", ask.kind, KINDS), statement, statement_hash(statement),
-            self.take.source(ask.source), now, now, self.take.topic(ask.topic), actor.name,
+            self.take.source(ask.source), now if ask.time is None else ask.time, now, self.take.topic(ask.topic), actor.name,
             one_of("importance", ask.importance, IMPORTANCE), evidence=tuple(dict.fromkeys(ask.evidence)),
+            tags=self.take.tags(ask.tags), metadata=self.take.metadata(ask.metadata),
         )  # fmt: skip
 
     @contextmanager
@@ -167,6 +191,7 @@ def note_item(row: NoteRow) -> NoteItem:
         importance=row.importance, confidence=row.confidence, evidence=list(row.evidence), candidate=row.candidate,
         status=row.status, supersedes=row.supersedes, superseded_by=row.superseded_by, tags=list(row.tags),
         reason=row.reason, created=stamp(row.created), changed=stamp(row.changed), expires=stamp(row.expires),
+        metadata=dict(row.metadata),
     )  # fmt: skip
 
 
@@ -217,8 +242,11 @@ def _must_be_news(rows: NoteRows, old: NoteRow, new: NoteRow) -> None:
 
 def _inherited(row: NoteRow, held: NoteRow) -> NoteRow:
     """A rule that says what a note of another kind says: it takes that note's place, with what it rests on."""
-    evidence = tuple(dict.fromkeys([*held.evidence, *row.evidence]))
-    return replace(row, supersedes=held.id, topic=row.topic or held.topic, evidence=evidence, tags=held.tags)
+    told = united(held, row)
+    return replace(
+        row, supersedes=held.id, topic=row.topic or held.topic, evidence=told.evidence, tags=told.tags,
+        metadata=told.metadata,
+    )  # fmt: skip
 
 
 def _saved(row: NoteRow, *, created: bool) -> Saved:

@@ -171,6 +171,29 @@ class Promotion:
         checked_evidence(becoming.connection, row.evidence, row.quote)
         return becoming.promote(row, verdict(becoming.connection, row.statement), reason)
 
+    def promote_reworded(self, candidate: str, statement: str, actor: Actor, note: str | None = None) -> Promoted:
+        """Make a note that says what a candidate means in other words, resting on the same quote and evidence.
+
+        The words are proposed as a candidate of their own and promoted; the one they stand for is rejected then.
+
+        Raises:
+            BadArgumentError, NotFoundError, ConflictError: as ``propose``, ``promote`` and ``reject``.
+        """
+        row = self._undecided(candidate)
+        told = Propose(statement, row.quote, row.evidence, row.kind, row.importance, row.source)
+        own = self.propose(told, actor).candidate.id
+        made = self.promote([own], actor, note)
+        if own != row.id:
+            self.reject(row.id, f"Reworded as {own}.", actor)
+        return made
+
+    def _undecided(self, candidate: str) -> CandidateRow:
+        with self._changing() as connection:
+            row = _known(CandidateRows(connection), candidate)
+        if row.status == PROMOTED:
+            raise ConflictError(f"{row.id} is the note {row.note} already.", hint="memory_update changes a note.")
+        return row
+
     def reject(self, candidate: str, reason: str, actor: Actor) -> Rejected:
         """Say that a candidate is not worth a note. It is kept, and hidden from the usual list.
 

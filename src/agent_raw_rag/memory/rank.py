@@ -21,6 +21,9 @@ LEXICAL, IMPORTANCE, CONFIDENCE, RECENCY, KIND = 0.40, 0.20, 0.15, 0.15, 0.10
 IMPORTANCES = {"high": 1.0, "medium": 0.6, "low": 0.2}
 KIND_WEIGHTS = {RULE: 1.0, "decision": 0.9, "preference": 0.9, "lesson": 0.8, "fact": 0.8, "task": 0.6}
 
+TURN_WEIGHT = 0.5
+"""Of a raw turn, where a note has the weight of its kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -64,9 +67,24 @@ def _score(match: Match, now: Millis) -> float:
         LEXICAL * match.lexical
         + IMPORTANCE * IMPORTANCES.get(note.importance, IMPORTANCES["medium"])
         + CONFIDENCE * min(1.0, max(0.0, note.confidence))
-        + RECENCY * math.exp2(-max(0, now - note.created) / HALF_LIFE_MS)
+        + RECENCY * _recency(note.created, now)
         + KIND * KIND_WEIGHTS.get(note.kind, KIND_WEIGHTS["fact"])
     )
+
+
+def score_of_turn(lexical: float, time: Millis | None, now: Millis) -> float:
+    """The score of a raw turn among notes, by the same shares: nobody said that it matters, and it was said for certain.
+
+    Args:
+        lexical: As ``Match.lexical``.
+        time: When it was said; None counts as long ago.
+    """
+    recency = 0.0 if time is None else _recency(time, now)
+    return LEXICAL * lexical + IMPORTANCE * IMPORTANCES["low"] + CONFIDENCE + RECENCY * recency + KIND * TURN_WEIGHT
+
+
+def _recency(time: Millis, now: Millis) -> float:
+    return math.exp2(-max(0, now - time) / HALF_LIFE_MS)
 
 
 def _repeats(worse: Entry, better: Entry, asked: frozenset[str], least: float) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from agent_raw_rag.errors import BadArgumentError
-from agent_raw_rag.ingest.captured import EMPTY, FORGOTTEN, Capturing, Stored
+from agent_raw_rag.ingest.captured import EMPTY, FOR_GOOD, FORGOTTEN, Capturing, Stored
 from agent_raw_rag.ingest.run import IngestOptions
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.echo import without_echoes
-from agent_raw_rag.memory.raw_search import RawQuery, RawSearch
+from agent_raw_rag.memory.raw_search import RawQuery, RawSearch, Weighed
 from agent_raw_rag.memory.results import Captured, RawFound
 from agent_raw_rag.models import Actor, Capture, Millis, Tokenizer
 from agent_raw_rag.search.words import Words
@@ -24,10 +24,12 @@ MOST_CONTENT = 2_000_000
 """Characters of one capture."""
 LONGEST_LABEL = 200
 ECHO = "recall_echo"
+PASSES = "It is for its session alone: no search finds it, and it is forgotten when the session ends."
 AGAIN = "It was recorded before; event_id is the first one's."
 _WHY_NOT = {
     ECHO: "Nothing was recorded: the content is only what was recalled from here.",
     EMPTY: "Nothing was recorded: nothing of the content can be stored.",
+    FOR_GOOD: "Nothing was recorded: this is to pass, and its session is stored for good. Give it a session of its own.",
     FORGOTTEN: "Nothing was recorded: this was forgotten on demand, and stays so.",
 }
 
@@ -73,9 +75,13 @@ class RawMemory:
             UsageError: a date that is none.
             StoreError: the store cannot be read.
         """
+        return RawFound([one.event for one in self.weighed(query)])
+
+    def weighed(self, query: RawQuery) -> list[Weighed]:
+        """As ``search``, with what speaks for each turn."""
         if not self.store.exists():
-            return RawFound([])
-        return RawSearch(self.store.read(), self.words, self.zone)(query)
+            return []
+        return RawSearch(self.store.read(), self.words, self.zone).weighed(query)
 
     def event(self, event: str) -> EventRow:
         """A live turn, from a log or a door, by its event id. Raises NotFoundError."""
@@ -85,7 +91,7 @@ class RawMemory:
         tokenizer = self.tokenizer()  # loaded before the lock is taken
         now = self.store.now()
         with self.store.write() as connection:
-            capturing = Capturing(connection, tokenizer, self.options)
+            capturing = Capturing(connection, tokenizer, self.options, now)
             stored = capturing.store(captures)
             new = [one for one in stored if one.new]
             for one in new:
@@ -106,6 +112,8 @@ def _answer(one: Stored) -> Captured:
     if one.skipped is not None:
         return Captured(None, one.source, one.session, False, note=_WHY_NOT[one.skipped], skipped=one.skipped)
     if one.new:
+        if one.passing:
+            return Captured(one.event, one.source, one.session, True, note=PASSES)
         return Captured(one.event, one.source, one.session, True)
     return Captured(one.event, one.source, one.session, True, duplicate=True, note=AGAIN)
 
@@ -124,6 +132,8 @@ def _check(one: Capture) -> None:
         )
     if not one.source.strip():
         raise BadArgumentError("The source is blank.", hint="Say who tells it: an agent, a person, a program.")
+    if one.kept and one.passing:
+        raise BadArgumentError("It is to be kept and to pass.", hint="Say one of the two, or neither.")
     named = {"source": one.source, "session": one.session, "host_turn_id": one.host_turn_id, "author": one.author}
     for name, value in named.items():
         if value is not None and len(value) > LONGEST_LABEL:

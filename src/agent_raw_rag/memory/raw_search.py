@@ -55,11 +55,26 @@ class RawQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class _Weighed:
+class Weighed:
+    """A turn that holds words of the query."""
+
     row: EventRow
     text: str
     """What of it is shown."""
     score: float
+    """Above 0; comparable among the turns of one answer only."""
+    share: float
+    """From 0 to 1: how much of the query, by the words' rarity, it holds."""
+
+    @property
+    def event(self) -> Event:
+        """As the results show it."""
+        row = self.row
+        text = self.text if len(self.text) <= SHOWN_CHARS else f"{self.text[:SHOWN_CHARS]}{_CUT}"
+        return Event(
+            event_id=row.id, timestamp=stamp(row.time), session_id=row.session, user=row.author or row.role.value,
+            source=row.source, content=text,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,10 @@ class RawSearch:
     zone: tzinfo
 
     def __call__(self, asked: RawQuery) -> RawFound:
+        """The turns that hold words of the query, the most telling first. Raises as ``weighed``."""
+        return RawFound([one.event for one in self.weighed(asked)])
+
+    def weighed(self, asked: RawQuery) -> list[Weighed]:
         """The turns that hold words of the query, the most telling first, the newer of equal ones first.
 
         Raises:
@@ -80,8 +99,8 @@ class RawSearch:
         wanted, limit = query_terms(checked_query(asked.query)), bounded_limit(asked.limit)
         scope = self._scope(asked)
         if not wanted or scope is None:
-            return RawFound([])
-        found: list[_Weighed] = []
+            return []
+        found: list[Weighed] = []
         for more in DEEPER:
             depth = more * max(LEAST_WINDOWS, WINDOWS * limit)
             hits, _ = self.words.search(wanted, scope, self.reader, depth)
@@ -90,7 +109,7 @@ class RawSearch:
             found = _told_once(self._weighed(wanted, best, scope, asked), limit)
             if len(found) >= limit or len(hits) < depth:
                 break
-        return RawFound([_event(one) for one in found])
+        return found
 
     def _scope(self, asked: RawQuery) -> Scope | None:
         """The part of the store to look in; None: there is no such part."""
@@ -110,7 +129,7 @@ class RawSearch:
 
     def _weighed(
         self, wanted: Sequence[QueryTerm], chunks: Sequence[ChunkRow], scope: Scope, asked: RawQuery
-    ) -> list[_Weighed]:
+    ) -> list[Weighed]:
         idf = self.words.index(self.reader).idf(term.text for term in wanted)
         weights = {term.text: idf[term.text] * (EXACT_WEIGHT if term.exact else 1.0) for term in wanted}
         found = []
@@ -118,8 +137,9 @@ class RawSearch:
             if not _is_asked_for(row, scope, asked):
                 continue
             text = row.text if row.tokens <= WHOLE_TOKENS else f"\n{_CUT}\n".join(parts)
-            if (score := _score(weights, text)) > 0:
-                found.append(_Weighed(row, text, score))
+            score, share = _score(weights, text)
+            if score > 0:
+                found.append(Weighed(row, text, score, share))
         return sorted(found, key=lambda one: (-one.score, -(one.row.time or 0), -one.row.turn_id))
 
     def _turns(self, chunks: Sequence[ChunkRow]) -> Iterator[tuple[EventRow, list[str]]]:
@@ -145,20 +165,20 @@ def _is_asked_for(row: EventRow, scope: Scope, asked: RawQuery) -> bool:
     return scope.before is None or (row.time is not None and row.time < scope.before)
 
 
-def _score(weights: dict[str, float], text: str) -> float:
-    """BM25 over turns, times the share of the question that is answered: a turn with all words comes before one that repeats
-    a few of them."""
+def _score(weights: dict[str, float], text: str) -> tuple[float, float]:
+    """(score, share of the question that is answered): BM25 over turns, times that share. A turn with all words comes before one
+    that repeats a few of them."""
     counts = Counter(terms(text))
     norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * counts.total() / _USUAL_TERMS)
     told = {term: counts[term] for term in weights if term in counts}
     raw = sum(weights[term] * (_SATURATION + 1) * count / (count + norm) for term, count in told.items())
     share = sum(weights[term] for term in told) / (sum(weights.values()) or 1.0)
-    return round(raw * share, 6)
+    return round(raw * share, 6), share
 
 
-def _told_once(found: Sequence[_Weighed], limit: int) -> list[_Weighed]:
+def _told_once(found: Sequence[Weighed], limit: int) -> list[Weighed]:
     """The first so many, without those that came another way too: by a log and a door, in one project, at about one time."""
-    kept: list[_Weighed] = []
+    kept: list[Weighed] = []
     by_text: dict[str, list[EventRow]] = {}
     for one in found:
         if len(kept) == limit:
@@ -175,12 +195,3 @@ def _is_same(one: EventRow, other: EventRow) -> bool:
         return False
     near = one.time is None or other.time is None or abs(one.time - other.time) <= SAME_MILLIS
     return near and (one.project == other.project or one.project is None or other.project is None)
-
-
-def _event(one: _Weighed) -> Event:
-    row = one.row
-    text = one.text if len(one.text) <= SHOWN_CHARS else f"{one.text[:SHOWN_CHARS]}{_CUT}"
-    return Event(
-        event_id=row.id, timestamp=stamp(row.time), session_id=row.session, user=row.author or row.role.value,
-        source=row.source, content=text,
-    )  # fmt: skip

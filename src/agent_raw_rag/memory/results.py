@@ -78,7 +78,7 @@ class Captured:
     """It was there already; ``event_id`` is the first one's."""
     note: str = PROMOTED_LATER
     skipped: str | None = None
-    """Why nothing was recorded: ``recall_echo``."""
+    """Why nothing was recorded: ``recall_echo``, ``empty``, ``forgotten`` or ``for_good``."""
 
     def as_json(self) -> dict[str, Any]:
         """JSON values only; ``skipped`` only where something was."""
@@ -86,6 +86,21 @@ class Captured:
         if self.skipped is None:
             del content["skipped"]
         return content
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The answer to ``raw-rag keep``."""
+
+    id: str
+    """Of a session or a note."""
+    kept: bool
+    changed: bool
+    """False: it was so before."""
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON values only."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -181,6 +196,8 @@ class NoteItem:
     created: str | None
     changed: str | None
     expires: str | None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """What else its writer said of it."""
 
     def as_json(self) -> dict[str, Any]:
         """JSON values only."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.memory.echo import without_echoes
+from agent_raw_rag.memory.values import MOST_TAGS, checked_metadata
 from agent_raw_rag.models import CleanText
 from agent_raw_rag.sanitize import clean_label, cleaned
 from agent_raw_rag.sanitize.scrub import scrub
@@ -47,6 +50,17 @@ class Taker:
     def topic(self, topic: str | None) -> CleanText | None:
         """A free label; blank is none. Raises BadArgumentError: it is too long."""
         return self._label("topic", topic or "") or None
+
+    def tags(self, tags: Iterable[str]) -> tuple[CleanText, ...]:
+        """Labels, each once; blank ones are none. Raises BadArgumentError: one is too long, or there are too many."""
+        taken = tuple(dict.fromkeys(label for tag in tags if (label := self._label("tag", tag))))
+        if len(taken) > MOST_TAGS:
+            raise BadArgumentError(f"There are {len(taken)} tags; at most {MOST_TAGS} are taken.")
+        return taken
+
+    def metadata(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """What else is said of a statement. Raises BadArgumentError; see ``checked_metadata``."""
+        return checked_metadata(metadata, self._clean)
 
     def reason(self, reason: str | None) -> CleanText | None:
         """Why something was done; blank is none. Raises BadArgumentError: it is too long."""

@@ -14,7 +14,7 @@ from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.store.connection import Connection
 from agent_raw_rag.store.durable import durable_transaction
 from agent_raw_rag.store.journal import Journal
-from agent_raw_rag.store.tokens import TokenRow, TokenTable
+from agent_raw_rag.store.tokens import LOGIN, TokenRow, TokenTable
 
 USED_EVERY_MS = 60_000
 """A use is noted at most so often."""
@@ -62,13 +62,14 @@ class Tokens:
         self._opening = opening
 
     def items(self, now: Millis) -> list[TokenItem]:
-        """All there ever were, oldest first."""
+        """All there ever were, oldest first, but for one-time codes that are used or too old."""
         with self._opening() as connection:
-            return [_item(row, now) for row in TokenTable(connection).rows()]
+            rows = TokenTable(connection).rows()
+        return [item_of(row, now) for row in rows if not row.is_code or row.is_live(now)]
 
     def any_live(self, now: Millis) -> bool:
-        """Whether any token opens anything."""
-        return any(item.live for item in self.items(now))
+        """Whether any token opens anything; a one-time code does not."""
+        return any(item.live and LOGIN not in item.scopes for item in self.items(now))
 
     def create(
         self, label: str, *, spaces: Iterable[str], scopes: Iterable[str], expires_in: Millis | None = None,
@@ -92,9 +93,9 @@ class Tokens:
                     )
                 assert row.expires is not None
                 table.revoke(row.id, row.expires)  # it ended by itself, and its label is free again
-            secret, row = _added(table, label, spaces=opened, scopes=allowed, created=now, expires=ends)
-            _journal(connection, actor, "token_create", row, now)
-        return NewToken(secret, _item(row, now))
+            secret, row = added(table, label, spaces=opened, scopes=allowed, created=now, expires=ends)
+            journalled(connection, actor, "token_create", row, now)
+        return NewToken(secret, item_of(row, now))
 
     def revoke(self, name: str, *, actor: Actor, now: Millis) -> list[TokenItem]:
         """Take the tokens of a label, or the one of a prefix, no longer.
@@ -108,9 +109,9 @@ class Tokens:
             ended = _named(table, name, now)
             for row in ended:
                 table.revoke(row.id, now)
-                _journal(connection, actor, "token_revoke", row, now)
+                journalled(connection, actor, "token_revoke", row, now)
             numbers = {row.id for row in ended}
-            return [_item(row, now) for row in table.rows() if row.id in numbers]
+            return [item_of(row, now) for row in table.rows() if row.id in numbers]
 
     def rotate(self, name: str, *, grace: Millis = 0, actor: Actor, now: Millis) -> NewToken:
         """A new secret for a token; the old one ends now, or after a time of grace.
@@ -125,11 +126,11 @@ class Tokens:
             if old.revoked is not None:
                 raise _unknown(name)  # its successor is the one to rotate
             table.revoke(old.id, now + grace)
-            secret, row = _added(
+            secret, row = added(
                 table, old.label, spaces=old.spaces, scopes=old.scopes, created=now, expires=old.expires
             )
-            _journal(connection, actor, "token_rotate", row, now, replaces=old.prefix)
-        return NewToken(secret, _item(row, now))
+            journalled(connection, actor, "token_rotate", row, now, replaces=old.prefix)
+        return NewToken(secret, item_of(row, now))
 
     def note_use(self, number: int, now: Millis) -> None:
         """Write down when a token was used last."""
@@ -137,7 +138,7 @@ class Tokens:
             TokenTable(connection).used(number, now)
 
 
-def _added(table: TokenTable, label: str, **facts: Any) -> tuple[str, TokenRow]:
+def added(table: TokenTable, label: str, **facts: Any) -> tuple[str, TokenRow]:
     """A secret whose prefix is nobody else's, and its row."""
     taken = {row.prefix for row in table.rows()}
     secret = next(one for one in iter(terms.new_secret, "") if terms.prefix(one) not in taken)
@@ -163,16 +164,18 @@ def _unknown(name: str) -> NotFoundError:
     return NotFoundError(f"There is no live token {shown!r}.", hint="`raw-rag token list` shows labels and prefixes.")
 
 
-def _journal(
+def journalled(
     connection: Connection, actor: Actor, action: str, row: TokenRow, now: Millis, *, replaces: str | None = None
 ) -> None:
+    """Write down what was done to a token."""
     detail = {"prefix": row.prefix, "spaces": list(row.spaces), "scopes": list(row.scopes), "expires": row.expires}
     if replaces is not None:
         detail["replaces"] = replaces
     Journal(connection).add(actor, action, time=now, target=row.label, detail=detail)
 
 
-def _item(row: TokenRow, now: Millis) -> TokenItem:
+def item_of(row: TokenRow, now: Millis) -> TokenItem:
+    """A token as it is listed."""
     return TokenItem(
         row.label, row.prefix, row.spaces, row.scopes, stamp(row.created), stamp(row.expires), stamp(row.used),
         stamp(row.revoked), row.is_live(now),

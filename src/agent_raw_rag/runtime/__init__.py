@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from agent_raw_rag.ingest.forget import Forgotten
     from agent_raw_rag.ingest.run import IngestReport, Note
     from agent_raw_rag.memory.admission import Admission
+    from agent_raw_rag.memory.logins import Logins
     from agent_raw_rag.memory.spaces import SpaceRegistry
     from agent_raw_rag.memory.tokens import Tokens
+    from agent_raw_rag.runtime.chat import Chat
     from agent_raw_rag.runtime.memory import Memory
     from agent_raw_rag.runtime.portable import Portable
     from agent_raw_rag.search.browse import SessionItem, TurnsResult
@@ -64,6 +66,7 @@ class Runtime(Parts):
         super().__post_init__()
         self._rooms = Rooms(self._in_space)
         self._memory: Memory | None = None
+        self._chat: Chat | None = None
 
     def in_space(self, slug: str) -> Runtime:
         """The runtime of a space: the same settings and models, and a store of its own. Only asked of the default space's.
@@ -106,6 +109,15 @@ class Runtime(Parts):
             self._memory = self._memory or Memory(self)
             return self._memory
 
+    @property
+    def chat(self) -> Chat:
+        """Chats with a model that has this space's memory; ``Chat.is_set_up`` says whether there is one."""
+        from agent_raw_rag.runtime.chat import Chat
+
+        with self._loading:
+            self._chat = self._chat or Chat(self, self.memory)
+            return self._chat
+
     def portable(self, slug: str = DEFAULT_SPACE) -> Portable:
         """Taking a space elsewhere, and bringing it back. Only asked of the default space's.
 
@@ -122,6 +134,13 @@ class Runtime(Parts):
         from agent_raw_rag.memory.tokens import Tokens
 
         return Tokens(self._home_store)
+
+    @cached_property
+    def logins(self) -> Logins:
+        """One-time codes for the page. Only asked of the default space's runtime."""
+        from agent_raw_rag.memory.logins import Logins
+
+        return Logins(self._home_store)
 
     @cached_property
     def spaces_registry(self) -> SpaceRegistry:
@@ -187,17 +206,22 @@ class Runtime(Parts):
 
     def forget(
         self, scope: Scope, *, dry_run: bool = False, actor: Actor = OWNER, reason: str | None = None,
-        target: str | None = None,
+        target: str | None = None, kept: bool = False,
     ) -> Forgotten:  # fmt: skip
         """Forget everything in a scope for good, from the text, the vectors and every derived file. The journal says who did it,
-        why, and how much it was; ``target`` is what it is called there."""
+        why, and how much it was; ``target`` is what it is called there. What is kept stays, unless ``kept``.
+
+        Raises:
+            ProtectedError: the scope names a session that is kept.
+            StoreBusyError: another process writes.
+        """
         from agent_raw_rag.ingest.run import IngestRun
         from agent_raw_rag.runtime.forgetting import written_down
 
         with self._writing(10.0, "forget") as connection:
             run = IngestRun(connection, self.home, self.tokenizer, self.ingest_options)
             also = written_down(actor, reason, target, redacting=self.settings.sanitize.redact)
-            return run.forget(scope, dry_run=dry_run, also=also)
+            return run.forget(scope, dry_run=dry_run, kept=kept, also=also)
 
     def forget_scope(self, ask: Ask) -> Scope:
         """The part of the store that filters name, with the sub-agents of a session.
@@ -273,13 +297,14 @@ class Runtime(Parts):
 
     def sessions(self, ask: Ask, limit: int = -1) -> list[SessionItem]:
         """Sessions, the one last spoken in first."""
-        return [self._with_resume(item) for item in self.browser.sessions(self.scope(ask), limit)]
+        return [self.resumable(item) for item in self.browser.sessions(self.scope(ask), limit)]
 
     def _resumable(self, result: TurnsResult) -> TurnsResult:
-        result.session = self._with_resume(result.session) if result.session else None
+        result.session = self.resumable(result.session) if result.session else None
         return result
 
-    def _with_resume(self, item: SessionItem) -> SessionItem:
+    def resumable(self, item: SessionItem) -> SessionItem:
+        """A session of a list, with the command that reopens it."""
         native = item.session.removeprefix(f"{item.agent}:")
         way = reopening(item.agent, native, item.cwd, item.parent_kind, item.source)
         return replace(item, resume=way.shown if way else None)
@@ -310,12 +335,7 @@ class Runtime(Parts):
             self.reader, self.settings.store_path(), __version__, self.spaces.facts(), self._indexed_up_to(), agent,
             self.zone,
         )  # fmt: skip
-        counted = tally.read(self.home)
-        report.llm_calls, report.capture_errors = dict(counted.llm_calls), counted.capture_errors
-        if counted.last_error:
-            report.problems.append(
-                f"{counted.capture_errors} exchanges were not captured; the last: {counted.last_error}"
-            )
+        tally.tell(report, self.home)
         return report
 
     @property

@@ -28,6 +28,8 @@ def written_down(
 
     def write(connection: Connection, forgotten: Forgotten) -> None:
         counts = {"sessions": forgotten.sessions, "turns": forgotten.turns}
+        if forgotten.shielded:
+            counts["shielded"] = forgotten.shielded
         Journal(connection).add(
             actor, "forget", time=now, target=target, detail=counts | ({"reason": why} if why else {})
         )

@@ -15,14 +15,17 @@ from agent_raw_rag.store.homes import file_number
 
 if TYPE_CHECKING:
     from agent_raw_rag.memory.base import SpaceStore
+    from agent_raw_rag.memory.finding import Finding
     from agent_raw_rag.memory.journal import JournalView
+    from agent_raw_rag.memory.keeping import Keeping
     from agent_raw_rag.memory.note_index import NoteIndex
     from agent_raw_rag.memory.notes import Notes
+    from agent_raw_rag.memory.passing import Passing
     from agent_raw_rag.memory.promotion import Promotion
     from agent_raw_rag.memory.raw import RawMemory
     from agent_raw_rag.memory.recall import Scorer
     from agent_raw_rag.memory.results import RawFound
-    from agent_raw_rag.models import Millis
+    from agent_raw_rag.models import Actor, Millis
     from agent_raw_rag.runtime.backlogs import Feeding
     from agent_raw_rag.runtime.parts import Parts
     from agent_raw_rag.store.connection import Connection
@@ -78,6 +81,36 @@ class Memory:
         )
 
     @cached_property
+    def keeping(self) -> Keeping:
+        """Which sessions no forgetting by filters takes."""
+        from agent_raw_rag.memory.keeping import Keeping
+
+        return Keeping(self.store)
+
+    @cached_property
+    def passing(self) -> Passing:
+        """The end of sessions that are there for their own history only."""
+        from agent_raw_rag.memory.passing import Passing
+
+        return Passing(self.store)
+
+    def end_session(self, door: str, native: str, actor: Actor) -> bool:
+        """A conversation is over: see ``Passing.end``. Whether anything was forgotten."""
+        return self.passing.end(door, native, actor)
+
+    def end_idle_sessions(self, actor: Actor) -> int:
+        """End the passing sessions that were silent for ``capture.session_idle_seconds`` and that nobody holds; how many."""
+        return self.passing.end_idle(self.parts.settings.capture.session_idle_seconds, actor)
+
+    @contextmanager
+    def live_session(self, native: str, door: str = "chat") -> Iterator[None]:
+        """Hold a session for the time of a block, in any number of processes: meanwhile no other one ends it."""
+        from agent_raw_rag.store.presence import live, present
+
+        with present(self.parts.home, live(door, native)):
+            yield
+
+    @cached_property
     def feeding(self) -> Feeding:
         """What brings the lexical index up while this process captures."""
         from agent_raw_rag.runtime.backlogs import Feeding
@@ -112,6 +145,13 @@ class Memory:
         return Promotion(
             self.store, Sweep(self.store, lambda: Triggers.load(settings.home), settings.promotion.auto_promote, take)
         )
+
+    @cached_property
+    def finding(self) -> Finding:
+        """Notes and raw turns in one list."""
+        from agent_raw_rag.memory.finding import Finding
+
+        return Finding(self.store, self._note_index(), lambda asked: self.raw.weighed(asked))
 
     @property
     def sweep_interval(self) -> float:

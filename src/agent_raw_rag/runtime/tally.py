@@ -9,9 +9,13 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_raw_rag.runtime.whole_file import write_whole
 from agent_raw_rag.store.lock import TALLY, lock
+
+if TYPE_CHECKING:
+    from agent_raw_rag.search.status import StatusReport
 
 FILE = "gateway.json"
 CALLERS = ("ingest", "sweep", "chat", "proxy")
@@ -40,6 +44,14 @@ def read(home: str) -> Tally:
         return Tally(calls, int(told["capture_errors"]), told["last_error"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # torn, or of another version
         return Tally()
+
+
+def tell(report: StatusReport, home: str) -> None:
+    """Put the counts into a status."""
+    counted = read(home)
+    report.llm_calls, report.capture_errors = dict(counted.llm_calls), counted.capture_errors
+    if counted.last_error:
+        report.problems.append(f"{counted.capture_errors} exchanges were not captured; the last: {counted.last_error}")
 
 
 def add(home: str, caller: str, *, calls: int = 0, errors: int = 0, why: str | None = None) -> None:

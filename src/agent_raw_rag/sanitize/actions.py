@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,12 +12,15 @@ from agent_raw_rag.sanitize.commands import command_of
 from agent_raw_rag.sanitize.echoes import is_own
 from agent_raw_rag.sanitize.edits import PATH_KEYS, edit_of, is_patch, patch_edit
 from agent_raw_rag.sanitize.options import Options
-from agent_raw_rag.sanitize.tail import error_tail
+from agent_raw_rag.sanitize.tail import PREFIX, error_tail
 from agent_raw_rag.sanitize.tools import Category, category_of, shown_name
 
 Mask = Callable[[str], str]
 Args = Mapping[str, Any]
 
+_ACTION_LINE = re.compile(r"\[([A-Za-z][\w.:/-]{1,79})\](?: \S.*)?").fullmatch
+_NO_TOOL = ("redacted:", "image")
+"""What stands in brackets for something else: a masked secret, a picture."""
 MAX_TARGET = 120
 MAX_COMMAND = 200
 MAX_PROMPT = 200
@@ -51,6 +55,27 @@ def action_lines(action: Action, mask: Mask, options: Options) -> list[str]:
     if action.result is None or action.result.outcome is not Outcome.FAILED:
         return [line]
     return [line, *error_tail(action.result.output, options.error_tail_lines, mask)]
+
+
+def said_and_done(text: str) -> tuple[str, list[str]]:
+    """A stored turn's text -> what was said, and the actions that follow it, each with the end of its output.
+
+    The way back of ``action_lines``, by the form of the lines at the text's end: a turn ends with what was done in it.
+    """
+    lines = text.split("\n")
+    first = len(lines)
+    for place in range(len(lines) - 1, -1, -1):
+        if _is_action_line(lines[place]):
+            first = place
+        elif not lines[place].startswith(PREFIX):
+            break
+    actions: list[str] = []
+    for line in lines[first:]:
+        if line.startswith(PREFIX):
+            actions[-1] += f"\n{line}"
+        else:
+            actions.append(line)
+    return "\n".join(lines[:first]).rstrip(), actions
 
 
 def target_of(category: Category, args: Args, mask: Mask) -> str:
@@ -127,6 +152,11 @@ _TARGETS: dict[Category, Callable[[Args, Mask], str]] = {
     Category.WEB: _web,
     Category.OTHER: _other,
 }
+
+
+def _is_action_line(line: str) -> bool:
+    found = _ACTION_LINE(line)
+    return found is not None and not found[1].startswith(_NO_TOOL)
 
 
 def _entries(entries: list[Any], keys: tuple[str, ...]) -> list[str]:

@@ -37,6 +37,8 @@ class SessionItem:
     source: str | None
     source_gone: bool
     resume: str | None = None
+    kept: bool = False
+    """No forgetting by filters takes it."""
 
 
 @dataclass
@@ -109,14 +111,15 @@ class Browser:
 
     def sessions(self, scope: Scope, limit: int) -> list[SessionItem]:
         """Sessions of a scope, the one last spoken in first."""
-        return [self._listed(facts) for facts in self.reader.sessions(scope, limit)]
+        return [self.listed(facts) for facts in self.reader.sessions(scope, limit)]
 
     def item(self, session: SessionRow) -> SessionItem:
         """One session as it is listed."""
-        facts = self.reader.sessions(Scope(sessions=(session.id,)), 1)
-        return self._listed(facts[0] if facts else SessionFacts(session, 0, None, False))
+        facts = self.reader.sessions(Scope(sessions=(session.id,), passing=True), 1)
+        return self.listed(facts[0] if facts else SessionFacts(session, 0, None, False))
 
-    def _listed(self, facts: SessionFacts) -> SessionItem:
+    def listed(self, facts: SessionFacts) -> SessionItem:
+        """A session of a list."""
         row = facts.row
         parent, kind = row.parent, row.parent_kind
         if parent is None:
@@ -127,6 +130,7 @@ class Browser:
             parent=f"{row.agent}:{parent}" if parent else None, parent_kind=kind, branch=row.branch, title=row.title,
             version=row.version, started=shown(row.started, self.zone), last=shown(row.last, self.zone),
             turns=facts.live_turns, source=facts.source_path, source_gone=facts.source_gone,
+            kept=row.kept,
         )  # fmt: skip
 
     def _read(self, turn: ShownTurn, session: SessionRow) -> ReadTurn:

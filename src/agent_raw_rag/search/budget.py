@@ -6,7 +6,7 @@ Token counts are the store's own, so that nothing is encoded again; what is cut 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_raw_rag.models import Role
 from agent_raw_rag.store.rows import ShownTurn
@@ -25,6 +25,19 @@ class Line:
 
     text: str
     tokens: int
+    head: int = 0
+    """Characters of the text that stand before what was said: number, speaker and time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is left of one line."""
+
+    place: int
+    """Which of the lines."""
+    text: str
+    """Without its head."""
+    truncated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +47,16 @@ class Fitted:
     text: str
     tokens: int
     truncated: bool
+    said: tuple[Said, ...] = ()
+    """The same, line by line."""
 
 
 def line(turn: ShownTurn, time: str | None) -> Line:
     """A turn as it is read: number, speaker, time, text."""
     mark = " (abandoned branch)" if turn.abandoned else ""
     when = f" {time}" if time else ""
-    return Line(f"[{turn.ordinal}] {_SPEAKER[turn.role.value]}{when}{mark}: {turn.text}", turn.tokens + LINE_TOKENS)
+    head = f"[{turn.ordinal}] {_SPEAKER[turn.role.value]}{when}{mark}: "
+    return Line(head + turn.text, turn.tokens + LINE_TOKENS, len(head))
 
 
 def fit(lines: Sequence[Line], budget: int, *, focus: int = 0, at: float = 0.0) -> Fitted:
@@ -52,7 +68,8 @@ def fit(lines: Sequence[Line], budget: int, *, focus: int = 0, at: float = 0.0) 
     first, last = focus, focus
     used = lines[focus].tokens
     if used > budget:
-        return excerpt(lines[focus], budget, at)
+        cut = excerpt(lines[focus], budget, at)
+        return replace(cut, said=tuple(replace(one, place=focus) for one in cut.said))
     while True:
         near = [place for place in (first - 1, last + 1) if 0 <= place < len(lines)]
         fitting = [place for place in near if used + lines[place].tokens <= budget]
@@ -62,14 +79,16 @@ def fit(lines: Sequence[Line], budget: int, *, focus: int = 0, at: float = 0.0) 
         used += lines[nearest].tokens
         first, last = min(first, nearest), max(last, nearest)
     truncated = (first, last) != (0, len(lines) - 1)
-    return Fitted("\n".join(one.text for one in lines[first : last + 1]), used, truncated)
+    kept = lines[first : last + 1]
+    said = (Said(place, one.text[one.head :], False) for place, one in enumerate(kept, first))
+    return Fitted("\n".join(one.text for one in kept), used, truncated, tuple(said))
 
 
 def excerpt(whole: Line, budget: int, at: float) -> Fitted:
     """Head of a long text and the stretch around ``at`` (0..1), with what was left out said in between."""
     text, total = whole.text, whole.tokens
     if total <= budget or not text:
-        return Fitted(text, total, False)
+        return Fitted(text, total, False, (Said(0, text[whole.head :], False),))
     room = max(8, budget - 2 * MARK_TOKENS)
     per_token = len(text) / total
     head = int(room * HEAD_SHARE * per_token)
@@ -82,4 +101,5 @@ def excerpt(whole: Line, budget: int, at: float) -> Fitted:
     rest = len(text) - start - span
     if rest > 0:
         parts.append(f" […{max(1, int(rest / per_token))} tokens left out]")
-    return Fitted("".join(parts), budget, True)
+    shown = "".join(parts)
+    return Fitted(shown, budget, True, (Said(0, shown[min(whole.head, len(parts[0])) :], True),))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
 from agent_raw_rag.lexical.terms import terms
-from agent_raw_rag.search.budget import Fitted, Line, fit, line
-from agent_raw_rag.search.result import Explained, Folded, Passage, Scores, TurnRef
+from agent_raw_rag.search.budget import Fitted, Line, Said, fit, line
+from agent_raw_rag.search.result import Explained, Folded, Part, Passage, Scores, TurnRef
 from agent_raw_rag.search.zone import shown
 from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.rows import ChunkRow, SessionRow, ShownTurn
@@ -123,7 +123,8 @@ def _anchor(turns: list[ShownTurn], wanted: set[str], best: int | None) -> int:
 def _fit(draft: _Draft, how: Expansion, allowed: int, zone: tzinfo) -> Fitted:
     if not how.whole_turns:
         chunk = draft.hit.chunk
-        return fit([Line(chunk.text, chunk.end_token - chunk.start_token)], allowed)
+        shown_window = fit([Line(chunk.text, chunk.end_token - chunk.start_token)], allowed)
+        return replace(shown_window, said=tuple(replace(one, place=draft.anchor) for one in shown_window.said))
     lines = [line(turn, shown(turn.time, zone)) for turn in draft.turns]
     turn, chunk = draft.turns[draft.anchor], draft.hit.chunk
     middle = (max(chunk.start_token, turn.start_token) + min(chunk.end_token, turn.start_token + turn.tokens)) / 2
@@ -150,7 +151,12 @@ def _passage(draft: _Draft, sessions: dict[int, SessionRow], zone: tzinfo, resum
         source_gone=anchor.source_gone, record_ids=anchor.record_ids, bytes=anchor.bytes, abandoned=anchor.abandoned,
         ranked_by=draft.hit.ranked_by, scores=draft.hit.scores, text=fitted.text, tokens=fitted.tokens,
         truncated=fitted.truncated, resume=resume(session), turns=refs, explain=draft.hit.explain, also=draft.hit.also,
+        parts=[_part(refs[one.place], one) for one in fitted.said],
     )  # fmt: skip
+
+
+def _part(ref: TurnRef, said: Said) -> Part:
+    return Part(ref.turn, ref.exchange, ref.role, ref.time, said.text, said.truncated, ref.abandoned)
 
 
 def turn_ref(turn: ShownTurn, zone: tzinfo) -> TurnRef:

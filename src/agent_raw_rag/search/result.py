@@ -55,6 +55,19 @@ class Folded:
 
 
 @dataclass
+class Part:
+    """What a passage shows of one turn: its own words within the budget, without number, speaker and time."""
+
+    turn: int
+    exchange: int
+    role: str
+    time: str | None
+    text: str
+    truncated: bool
+    abandoned: bool
+
+
+@dataclass
 class Passage:
     """A hit expanded to whole turns. ``turn`` … ``bytes`` are of the turn that matches best; ``turns`` has them all."""
 
@@ -85,6 +98,8 @@ class Passage:
     explain: list[Explained] = field(default_factory=list)
     also: list[Folded] = field(default_factory=list)
     """Near-duplicates of the hit, elsewhere."""
+    parts: list[Part] = field(default_factory=list)
+    """``text``, turn by turn; one that is out of its budget has none."""
 
 
 @dataclass
@@ -100,9 +115,12 @@ class SearchResult:
     projects: list[str] = field(default_factory=list)
     """Projects that exist, given when the answer is empty."""
 
-    def as_json(self, *, explain: bool = False) -> dict[str, Any]:
-        """JSON values only. ``explain``: each passage's ranks and scores, stage by stage, too."""
+    def as_json(self, *, explain: bool = False, parts: bool = False) -> dict[str, Any]:
+        """JSON values only. ``explain``: each passage's ranks and scores, stage by stage, too; ``parts``: its text turn by turn,
+        which says the same once more."""
         content = asdict(self)
-        for passage in content["passages"] if not explain else ():
-            del passage["explain"]
+        left_out = [name for name, wanted in (("explain", explain), ("parts", parts)) if not wanted]
+        for passage in content["passages"]:
+            for name in left_out:
+                del passage[name]
         return content

@@ -11,6 +11,7 @@ from agent_raw_rag.search.spaces import SpaceItem, space_items
 from agent_raw_rag.search.zone import shown
 from agent_raw_rag.store.candidates import CandidateRows
 from agent_raw_rag.store.notes import NoteRows
+from agent_raw_rag.store.passing import passing
 from agent_raw_rag.store.reader import Reader
 from agent_raw_rag.store.sweep import SweepRows
 from agent_raw_rag.store.totals import AgentTotals, cursors, totals
@@ -73,6 +74,8 @@ class StatusReport:
     """Kind -> active notes."""
     candidates: dict[str, int] = field(default_factory=dict)
     """Status -> statements that were proposed as notes."""
+    passing: int = 0
+    """Sessions that are there for their own history only, until they end; they are counted with the others too."""
     last_sweep: str | None = None
     """When turns were last looked through for what is worth a note."""
     llm_calls: dict[str, int] = field(default_factory=dict)
@@ -127,6 +130,7 @@ def status_report(
         agents={name: _agent(one, zone) for name, one in sorted(shown_agents.items())},
         notes=NoteRows(reader.connection).counts(),
         candidates=CandidateRows(reader.connection).counts(),
+        passing=passing(reader.connection),
         last_sweep=shown(SweepRows(reader.connection).last(), zone),
         problems=[
             *models.problems,

@@ -97,7 +97,7 @@ class HistoryServer(MCPServer[dict[str, Any]]):
 
 def build(
     load: Callable[[], Runtime], *, folder: str | None = None, catch_up: CatchUp | None = None,
-    space: str = DEFAULT_SPACE, rules: bool = True, curation: bool = False,
+    space: str = DEFAULT_SPACE, rules: bool = True, curation: bool = False, chat: bool = False,
 ) -> MCPServer:  # fmt: skip
     """The server over a runtime that is loaded at the first call.
 
@@ -108,6 +108,7 @@ def build(
         space: Whose memory the memory tools work in.
         rules: Offer to save and to update notes.
         curation: Offer to propose, promote and reject, and to read the journal.
+        chat: Offer to ask the model of the settings.
     """
     tools = Tools(functools.cache(load), Surroundings(folder or _working_directory()), catch_up)
     server = HistoryServer(
@@ -116,7 +117,11 @@ def build(
         version=__version__,
         instructions=instructions(rules=rules),
         log_level="WARNING",
-        tools=[*raw_tools(tools), *_memory_of(tools.runtime, space, rules=rules, curation=curation)],
+        tools=[
+            *raw_tools(tools),
+            *_memory_of(tools.runtime, space, rules=rules, curation=curation),
+            *(_chat_of(tools.runtime, space) if chat else ()),
+        ],
         middleware=[catch_up.middleware] if catch_up else [],
     )
     server.catch_up = catch_up
@@ -150,6 +155,12 @@ def _memory_of(runtime: Callable[[], Runtime], space: str, *, rules: bool, curat
         return OWNER
 
     return [*memory_tools(memory, owner, rules=rules), *(curation_tools(memory, owner) if curation else ())]
+
+
+def _chat_of(runtime: Callable[[], Runtime], space: str) -> list[Tool]:
+    from agent_raw_rag.server.chat_tool import chat_tool
+
+    return [chat_tool(lambda context: runtime().open_space(space).chat, lambda context: OWNER)]
 
 
 def _working_directory() -> str:

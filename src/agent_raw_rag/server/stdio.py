@@ -64,7 +64,7 @@ def _serve(options: argparse.Namespace) -> int:
     settings = runtime.settings
     build(
         lambda: runtime, catch_up=catch_up, space=space, rules=settings.memory.rules_enabled,
-        curation=options.curation or settings.mcp.curation,
+        curation=options.curation or settings.mcp.curation, chat=settings.llm.is_set_up,
     ).run("stdio")  # fmt: skip
     if catch_up is not None and not catch_up.stop(LEAVE_WITHIN_SECONDS):
         sys.stdout.flush()

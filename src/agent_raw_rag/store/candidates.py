@@ -72,6 +72,12 @@ class CandidateRows:
         marks = ", ".join("?" * len(statuses))
         return list(self._rows(f"status IN ({marks}) ORDER BY created DESC, rowid DESC LIMIT ?", (*statuses, limit)))
 
+    def page(self, statuses: Sequence[str], limit: int, after: tuple[Millis, str] | None = None) -> list[CandidateRow]:
+        """Candidates of these statuses, the newest first, from behind (created, id) of one on."""
+        behind = "(created, id) < (?, ?)" if after else "1"
+        where = f"status IN ({', '.join('?' * len(statuses))}) AND {behind} ORDER BY created DESC, id DESC LIMIT ?"
+        return list(self._rows(where, (*statuses, *(after or ()), limit)))
+
     def counts(self) -> dict[str, int]:
         """Status -> how many; every status is there."""
         rows = self.connection.execute("SELECT status, count(*) FROM candidates GROUP BY status").fetchall()

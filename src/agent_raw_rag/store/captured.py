@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agent_raw_rag.errors import NotFoundError
 from agent_raw_rag.models import DOORS, Millis, Role
+from agent_raw_rag.store.rows import SEARCHED
 
 ID_DIGITS = 20
 """Hexadecimal digits of a turn's key in its event id: 80 bits, so that no two turns of a store share them."""
@@ -18,7 +19,7 @@ _MANY = 2000
 _COLUMNS = """t.id AS turn_id, t.key, s.id AS session_number, s.agent, s.native, t.ordinal, t.role, t.time, t.text,
               t.tokens, coalesce(c.source, s.agent) AS source, c.author, coalesce(c.partial, 0) AS partial, t.abandoned,
               s.project"""
-_JOINS = "JOIN sessions s ON s.id = t.session_id LEFT JOIN captured c ON c.turn_id = t.id"
+_JOINS = f"JOIN sessions s ON s.id = t.session_id AND {SEARCHED} LEFT JOIN captured c ON c.turn_id = t.id"
 _EVENT = f"{_COLUMNS} FROM turns t {_JOINS}"
 
 
@@ -120,6 +121,13 @@ class CapturedRows:
                 [number for place in part for number in place],
             )
             yield from map(_event, rows)
+
+    def session_of(self, door: str, native: str) -> int | None:
+        """The session of a door that its callers call so; None: there is none."""
+        row = self.connection.execute(
+            "SELECT id FROM sessions WHERE agent = ? AND native = ?", (door, native)
+        ).fetchone()
+        return row[0] if row else None
 
     def sessions_named(self, name: str) -> tuple[int, ...]:
         """The sessions of a native or public id, of any agent or door."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from agent_raw_rag.store.captured import event_id
 from agent_raw_rag.store.reader import Scope, session_conditions, time_conditions
@@ -21,6 +21,27 @@ def turns_in(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, in
         (*values, *times, Status.FORGOTTEN),
     )
     return [tuple(row) for row in rows]
+
+
+def kept_sessions(connection: sqlite3.Connection) -> list[int]:
+    """Row numbers of the sessions that somebody keeps on purpose."""
+    return [row[0] for row in connection.execute("SELECT id FROM sessions WHERE kept = 1 ORDER BY id")]
+
+
+def outside(
+    connection: sqlite3.Connection, turns: Iterable[tuple[int, int, int]], shield: Collection[int]
+) -> list[tuple[int, int, int]]:
+    """Of turns as ``turns_in`` gives them, those that no shielded session has too: a copy is blanked with its original."""
+    if not shield:
+        return list(turns)
+    marks = ", ".join(map(str, sorted(shield)))
+    theirs = {
+        row[0]
+        for row in connection.execute(
+            f"SELECT t.id FROM turns t JOIN turns k ON k.key = t.key WHERE k.session_id IN ({marks})"
+        )
+    }
+    return [turn for turn in turns if turn[0] not in theirs]
 
 
 def blank(connection: sqlite3.Connection, turn_ids: Iterable[int]) -> set[int]:

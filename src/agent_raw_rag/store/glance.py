@@ -56,7 +56,7 @@ def glance(path: str, folders: tuple[str, ...], remaining: Callable[[], float]) 
         marks = ", ".join("?" * len(folders))
         rows = connection.execute(
             f"""SELECT id, agent, native, title, last FROM sessions
-                WHERE (project IN ({marks}) OR cwd IN ({marks})) AND last IS NOT NULL AND forgotten = 0
+                WHERE (project IN ({marks}) OR cwd IN ({marks})) AND last IS NOT NULL AND forgotten = 0 AND passing = 0
                   AND parent_kind IS NOT 'subagent' ORDER BY last DESC LIMIT ?""",
             (*folders, *folders, SESSIONS),
         ).fetchall()

@@ -90,6 +90,23 @@ class Journal:
         )
         return (_row(row) for row in rows)
 
+    def page(
+        self, limit: int, *, since: Millis | None = None, action: str | None = None, before_id: int | None = None
+    ) -> list[JournalRow]:
+        """Acts from the last one backwards; ``before_id``: those before this number."""
+        rows = self.connection.execute(
+            f"""SELECT {", ".join(_CONTENT)}, chain FROM journal WHERE id < ? AND time >= ? AND (? IS NULL OR action = ?)
+                ORDER BY id DESC LIMIT ?""",
+            (
+                1 << 62 if before_id is None else before_id,
+                since if since is not None else -(1 << 62),
+                action,
+                action,
+                limit,
+            ),
+        )
+        return [_row(row) for row in rows]
+
     def count(self) -> int:
         """How many rows there are."""
         return int(self.connection.execute("SELECT count(*) FROM journal").fetchone()[0])

@@ -66,7 +66,7 @@ def lock(home: str, which: str, *, wait_seconds: float, purpose: str) -> Iterato
         yield
         os.ftruncate(handle, 0)
     finally:
-        _release(handle)
+        release(handle)
 
 
 def served(home: str) -> list[str]:
@@ -83,14 +83,14 @@ def is_held(home: str, which: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not _try_lock(handle, shared=True)
+        return not try_lock(handle, shared=True)
     finally:
-        _release(handle)
+        release(handle)
 
 
 def _acquire(handle: int, which: str, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
-    while not _try_lock(handle):
+    while not try_lock(handle):
         if time.monotonic() >= deadline:
             kind = which.partition("-")[0]
             raise StoreBusyError(
@@ -114,7 +114,9 @@ if sys.platform == "win32":
     _PLACE = 1 << 30
     """The byte that is locked: far behind the text, which others could not read otherwise."""
 
-    def _try_lock(handle: int, *, shared: bool = False) -> bool:
+    def try_lock(handle: int, *, shared: bool = False, wait: bool = False) -> bool:
+        """Take the lock of an open file, or a share of it. ``wait``: for as long as it takes. No locks are shared here: whoever
+        comes second is refused at once."""
         os.lseek(handle, _PLACE, os.SEEK_SET)
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
@@ -122,7 +124,7 @@ if sys.platform == "win32":
             return False
         return True
 
-    def _release(handle: int) -> None:
+    def release(handle: int) -> None:
         """Closing alone frees it, too, but the system says not when."""
         os.lseek(handle, _PLACE, os.SEEK_SET)
         try:
@@ -133,12 +135,14 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try_lock(handle: int, *, shared: bool = False) -> bool:
+    def try_lock(handle: int, *, shared: bool = False, wait: bool = False) -> bool:
+        """Take the lock of an open file, or a share of it. ``wait``: for as long as it takes."""
         try:
-            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             return False
         return True
 
-    def _release(handle: int) -> None:
+    def release(handle: int) -> None:
+        """Give up a lock, and close its file."""
         os.close(handle)

@@ -283,6 +283,21 @@ BEGIN SELECT RAISE(ABORT, 'append-only: the journal cannot be changed'); END""",
 )
 
 
+SCHEMA_4 = (
+    "ALTER TABLE sessions ADD COLUMN kept INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sessions ADD COLUMN passing INTEGER NOT NULL DEFAULT 0",
+    # When the store heard of a passing session last: what it is told of times may be anything.
+    "ALTER TABLE sessions ADD COLUMN heard INTEGER NOT NULL DEFAULT 0",
+    # How often it ended: the same words said after an end are no retry of those before it.
+    "ALTER TABLE sessions ADD COLUMN endings INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX sessions_passing ON sessions (heard) WHERE passing = 1",
+)
+
+
+# With all that a count by day and session needs, so that no turn's text is passed over for it.
+SCHEMA_5 = ("CREATE INDEX turns_days ON turns (session_id, status, time, tokens)",)
+
+
 def pending(connection: sqlite3.Connection) -> bool:
     """Whether the store lacks a migration. Read-only and cheap."""
     return not applied(connection) >= set(NAMES)
@@ -313,7 +328,7 @@ def _migrations() -> Migrations:
     from sqlite_utils import Migrations
 
     migrations = Migrations(SET)
-    for step in (m001_initial, m002_vector_spaces, m003_memory):
+    for step in (m001_initial, m002_vector_spaces, m003_memory, m004_keeping, m005_days, m006_note_metadata):
         migrations()(step)
     return migrations
 
@@ -338,4 +353,21 @@ def m003_memory(db: Database) -> None:
         db.execute(statement)
 
 
-NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory")
+def m004_keeping(db: Database) -> None:
+    """How a session is kept: shielded from forgetting by filters, or only until it ends."""
+    for statement in SCHEMA_4:
+        db.execute(statement)
+
+
+def m005_days(db: Database) -> None:
+    """Counting what was said on which day."""
+    for statement in SCHEMA_5:
+        db.execute(statement)
+
+
+def m006_note_metadata(db: Database) -> None:
+    """What else a note's writer said of it."""
+    db.execute("ALTER TABLE notes ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'")
+
+
+NAMES = ("m001_initial", "m002_vector_spaces", "m003_memory", "m004_keeping", "m005_days", "m006_note_metadata")

@@ -9,8 +9,9 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
 
 from agent_raw_rag.models import CleanText, Millis
 
@@ -49,10 +50,13 @@ class NoteRow:
     reason: CleanText | None = None
     """Why it no longer holds."""
     expires: Millis | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What else its writer said of it: JSON values that nothing here reads, but for finding the note by them."""
 
 
 _COLUMNS = [field.name for field in fields(NoteRow)]
 _LISTS = ("evidence", "tags")
+_JSON = (*_LISTS, "metadata")
 
 
 class NoteRows:
@@ -75,6 +79,34 @@ class NoteRows:
         """All active notes."""
         return self._rows("status = 'active'", ())
 
+    def page(
+        self,
+        *,
+        status: str | None,
+        kind: str | None,
+        topic: str | None,
+        limit: int,
+        after: tuple[Millis, str] | None = None,
+    ) -> list[NoteRow]:
+        """Notes, the newest first, from behind (created, id) of one on. None leaves a side open."""
+        wanted = {"status": status, "kind": kind, "topic": topic}
+        sides = [(f"{name} = ?", value) for name, value in wanted.items() if value is not None]
+        where = " AND ".join(["1", *(sql for sql, _ in sides), *(["(created, id) < (?, ?)"] if after else [])])
+        values = (*(value for _, value in sides), *(after or ()), limit)
+        return list(self._rows(f"{where} ORDER BY created DESC, id DESC LIMIT ?", values))
+
+    def made(self, since: Millis | None, until: Millis | None, limit: int) -> list[NoteRow]:
+        """The notes that were made from an instant on and before another, the newest first."""
+        where, values = (
+            "created >= ? AND created < ? ORDER BY created DESC, id DESC LIMIT ?",
+            (
+                since if since is not None else -(1 << 62),
+                until if until is not None else 1 << 62,
+                limit,
+            ),
+        )
+        return list(self._rows(where, values))
+
     def of_ids(self, ids: Iterable[str]) -> Iterator[NoteRow]:
         """The notes of these ids, of any status; those that do not exist are missing."""
         wanted = list(ids)
@@ -86,6 +118,28 @@ class NoteRows:
         """Kind -> how many active notes."""
         rows = self.connection.execute("SELECT kind, count(*) FROM notes WHERE status = 'active' GROUP BY kind")
         return {row[0]: row[1] for row in rows}
+
+    def topics(self) -> dict[str | None, int]:
+        """Topic -> how many active notes; None: without one."""
+        rows = self.connection.execute("SELECT topic, count(*) FROM notes WHERE status = 'active' GROUP BY topic")
+        return {row[0]: row[1] for row in rows}
+
+    def newest(
+        self, *, after: Millis | None = None, before: Millis | None = None, past: tuple[Millis, str] | None = None
+    ) -> Iterator[NoteRow]:
+        """The active notes, the newest first.
+
+        Args:
+            after: Made then or later.
+            before: Made earlier.
+            past: (when the last one that is known was made, its id): only those that follow it.
+        """
+        low, high = -(1 << 62) if after is None else after, 1 << 62 if before is None else before
+        time, note = past or (1 << 62, "")
+        return self._rows(
+            "status = 'active' AND created >= ? AND created < ? AND (created, id) < (?, ?) ORDER BY created DESC, id DESC",
+            (low, high, time, note),
+        )
 
     def chain(self, note: NoteRow) -> list[NoteRow]:
         """A note with all that it replaced and all that replaced it, oldest first."""
@@ -118,7 +172,7 @@ class NoteRows:
         Raises:
             sqlite3.IntegrityError: an active note says the same, or has this id.
         """
-        values = {**asdict(row), **{name: json.dumps(getattr(row, name)) for name in _LISTS}}
+        values = {**asdict(row), **{name: json.dumps(getattr(row, name)) for name in _JSON}}
         places = ", ".join(f":{name}" for name in _COLUMNS)
         self.connection.execute(f"INSERT INTO notes ({', '.join(_COLUMNS)}) VALUES ({places})", values)
 
@@ -145,6 +199,28 @@ class NoteRows:
         )
         return True
 
+    def enrich(self, note: NoteRow, more: NoteRow, time: Millis) -> bool:
+        """Add what another note that says the same rests on, its tags and its metadata; of one key the new value counts.
+        Whether there was anything new."""
+        told = united(note, more)
+        if told == note:
+            return False
+        self.connection.execute(
+            "UPDATE notes SET evidence = ?, tags = ?, metadata = ?, changed = ? WHERE id = ?",
+            (json.dumps(told.evidence), json.dumps(told.tags), json.dumps(told.metadata), time, note.id),
+        )
+        return True
+
+    def set_tags(self, note: NoteRow, tags: Iterable[str], time: Millis) -> bool:
+        """Give a note these tags, each once. Whether they are others than before."""
+        all_of_them = tuple(dict.fromkeys(tags))
+        if all_of_them == note.tags:
+            return False
+        self.connection.execute(
+            "UPDATE notes SET tags = ?, changed = ? WHERE id = ?", (json.dumps(all_of_them), time, note.id)
+        )
+        return True
+
     # ------------------------------------------------------------ following
 
     def store_id(self) -> tuple[str, int]:
@@ -163,6 +239,14 @@ class NoteRows:
         return [row[0] for row in rows]
 
 
+def united(note: NoteRow, more: NoteRow) -> NoteRow:
+    """A note with the evidence, the tags and the metadata of another one besides its own; of one key the other's value."""
+    return replace(
+        note, evidence=tuple(dict.fromkeys([*note.evidence, *more.evidence])),
+        tags=tuple(dict.fromkeys([*note.tags, *more.tags])), metadata={**note.metadata, **more.metadata},
+    )  # fmt: skip
+
+
 def _list(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(json.loads(text))
 
@@ -170,4 +254,5 @@ def _list(text: str) -> tuple[str, ...]:
 def _row(row: sqlite3.Row) -> NoteRow:
     values = dict(zip(_COLUMNS, row, strict=True))
     values.update({name: _list(values[name]) for name in _LISTS})
+    values["metadata"] = {} if values["metadata"] == "{}" else json.loads(values["metadata"])
     return NoteRow(**values)

@@ -14,12 +14,13 @@ from typing import Any
 
 from agent_raw_rag.models import Millis
 from agent_raw_rag.store.captured import event_id
+from agent_raw_rag.store.rows import SEARCHED
 
 Values = dict[str, Any]
 _ROW_STATUS = {0: "live", 1: "copy", 2: "forgotten"}
 STATUS = {name: number for number, name in _ROW_STATUS.items()}
 _NOTE = """id, kind, statement, topic, source, author, importance, confidence, evidence, candidate, status, supersedes,
-           superseded_by, tags, reason, created, changed, expires"""
+           superseded_by, tags, reason, created, changed, expires, metadata"""
 _CANDIDATE = """id, kind, statement, quote, evidence, source, importance, confidence, rule, proposer, status, reason, note,
                 created, decided"""
 _JOURNAL = "id, time, action, actor, token, transport, source, target, before, after, detail, chain"
@@ -85,11 +86,11 @@ class PortableRows:
                 }
 
     def sessions(self) -> Iterator[tuple[int, Values]]:
-        """(row number, values) of the sessions in the part: with a turn in its time, if it has one."""
+        """(row number, values) of the sessions in the part: with a turn in its time, if it has one. None that passes."""
         return ((number, self._session(row)) for number, row in self._chosen_sessions())
 
     def _chosen_sessions(self) -> Iterator[tuple[int, sqlite3.Row]]:
-        rows = self.connection.execute("SELECT * FROM sessions ORDER BY agent, native").fetchall()
+        rows = self.connection.execute(f"SELECT * FROM sessions s WHERE {SEARCHED} ORDER BY agent, native").fetchall()
         for row in rows:
             if self.part.sessions is not None and row["id"] not in self.part.sessions:
                 continue
@@ -102,6 +103,7 @@ class PortableRows:
         values = {name: row[name] for name in names}
         return {
             "session": f"{row['agent']}:{row['native']}", **values, "branched": bool(row["branched"]),
+            "kept": bool(row["kept"]), "endings": row["endings"] or None,
             "forgotten": bool(row["forgotten"]), "source": self._numbers.get(row["source_id"]),
         }  # fmt: skip
 
@@ -164,7 +166,7 @@ class PortableRows:
         if self.part.notes:
             where, values = ("changed >= ?", (self.part.since,)) if self.part.since is not None else ("1", ())
             rows = self.connection.execute(f"SELECT {_NOTE} FROM notes WHERE {where} ORDER BY created, id", values)
-            yield from (_listed(row, "evidence", "tags") for row in rows)
+            yield from (_listed(row, "evidence", "tags", "metadata") for row in rows)
 
     def candidates(self) -> Iterator[Values]:
         """The candidates of every status."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 
 from agent_raw_rag.errors import NotFoundError, UsageError
 from agent_raw_rag.models import Millis, Role
-from agent_raw_rag.store.rows import ROLE_BITS, ChunkRow, SessionRow, ShownTurn
+from agent_raw_rag.store.rows import ROLE_BITS, SEARCHED, ChunkRow, SessionRow, ShownTurn
 
 _SESSION = ", ".join(f"s.{field.name}" for field in fields(SessionRow))
 _CHUNK = """c.id, c.session_id, c.place, c.text, c.hash, c.start_token, c.end_token, c.first_turn, c.last_turn,
@@ -33,6 +33,8 @@ class Scope:
     """Inclusive."""
     before: Millis | None = None
     """Exclusive."""
+    passing: bool = False
+    """With the passing sessions: for showing one by its id, and for forgetting."""
 
     @property
     def role_mask(self) -> int:
@@ -91,8 +93,8 @@ class Reader:
         agent, _, native = name.partition(":")  # a native id may hold a colon, an agent's name never does
         exact = self._sessions_like("s.native = ? OR (s.agent = ? AND s.native = ?)", (name, agent, native))
         found = exact or self._sessions_like(
-            """substr(s.native, 1, length(?)) = ?
-               OR (s.agent = ? AND ? <> '' AND substr(s.native, 1, length(?)) = ?)""",
+            f"""{SEARCHED} AND (substr(s.native, 1, length(?)) = ?
+               OR (s.agent = ? AND ? <> '' AND substr(s.native, 1, length(?)) = ?))""",
             (name, name, agent, native, native, native),
         )
         if not found or not name:
@@ -139,7 +141,7 @@ class Reader:
     def session_ids(self, scope: Scope) -> list[int] | None:
         """Row numbers of the sessions a scope's session-wide sides allow; None: all."""
         where, values = session_conditions(scope)
-        if where == "1":
+        if where == SEARCHED or where == "1":  # a passing session has no chunks, so that it need not be kept out
             return None
         return [row[0] for row in self.connection.execute(f"SELECT s.id FROM sessions s WHERE {where}", values)]
 
@@ -153,8 +155,8 @@ class Reader:
     def projects(self) -> list[tuple[str, int, Millis | None]]:
         """(project, sessions with a live turn, time of the last turn), newest first."""
         rows = self.connection.execute(
-            """SELECT s.project, count(*), max(s.last) FROM sessions s
-               WHERE s.project IS NOT NULL
+            f"""SELECT s.project, count(*), max(s.last) FROM sessions s
+               WHERE s.project IS NOT NULL AND {SEARCHED}
                  AND EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.status = 0)
                GROUP BY s.project ORDER BY max(s.last) DESC, s.project"""
         )
@@ -163,10 +165,10 @@ class Reader:
     def project_names(self, limit: int) -> list[str]:
         """The projects of sessions with a live turn, newest first: what ``projects`` counts, without counting."""
         rows = self.connection.execute(
-            """SELECT p.project FROM (SELECT project, max(last) AS last FROM sessions WHERE project IS NOT NULL
-                                      GROUP BY project) p
+            f"""SELECT p.project FROM (SELECT project, max(last) AS last FROM sessions s
+                                       WHERE project IS NOT NULL AND {SEARCHED} GROUP BY project) p
                WHERE EXISTS (SELECT 1 FROM sessions s JOIN turns t ON t.session_id = s.id AND t.status = 0
-                             WHERE s.project = p.project)
+                             WHERE s.project = p.project AND {SEARCHED})
                ORDER BY p.last DESC, p.project LIMIT ?""",
             (limit,),
         )
@@ -175,8 +177,8 @@ class Reader:
     def session_names(self) -> list[str]:
         """Public ids of the sessions with a live turn, newest first: what ``sessions`` lists, without counting."""
         rows = self.connection.execute(
-            """SELECT s.agent || ':' || s.native FROM sessions s
-               WHERE EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.status = 0)
+            f"""SELECT s.agent || ':' || s.native FROM sessions s
+               WHERE {SEARCHED} AND EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.status = 0)
                ORDER BY s.last IS NULL, s.last DESC, s.id"""
         )
         return [row[0] for row in rows]
@@ -270,7 +272,7 @@ class Reader:
 
 def session_conditions(scope: Scope) -> tuple[str, tuple[object, ...]]:
     """SQL over ``sessions s`` for the sides of a scope that a session has, and its values."""
-    clauses: list[str] = []
+    clauses: list[str] = [] if scope.passing else [SEARCHED]
     values: list[object] = []
     if scope.projects:
         folders = []
@@ -311,6 +313,7 @@ def time_conditions(scope: Scope, start: str, end: str) -> tuple[str, tuple[Mill
 def _session(row: sqlite3.Row) -> SessionRow:
     session = SessionRow(*tuple(row)[: len(fields(SessionRow))])
     session.branched, session.forgotten = bool(session.branched), bool(session.forgotten)
+    session.kept, session.passing = bool(session.kept), bool(session.passing)
     return session
 
 

@@ -12,6 +12,10 @@ ROLE_BITS = {Role.USER: 1, Role.ASSISTANT: 2, Role.TASK: 4, Role.SUMMARY: 8, Rol
 """A chunk's roles as a bit mask."""
 
 
+SEARCHED = "s.passing = 0"
+"""SQL over ``sessions s``: what every way of searching and listing adds. A passing session is found by its exact id alone."""
+
+
 def roles_of(mask: int) -> list[Role]:
     """The roles of a bit mask."""
     return [role for role, bit in ROLE_BITS.items() if mask & bit]
@@ -83,6 +87,14 @@ class SessionRow:
     branched: bool = False
     forgotten: bool = False
     source_id: int | None = None
+    kept: bool = False
+    """No forgetting by filters takes it."""
+    passing: bool = False
+    """It is there for its own history only: never searched, forgotten when it ends."""
+    heard: Millis = 0
+    """PASSING: when the store heard of it last."""
+    endings: int = 0
+    """PASSING: how often it has ended."""
 
     @property
     def public_id(self) -> str:

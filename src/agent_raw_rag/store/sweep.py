@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agent_raw_rag.models import DOORS, Millis
 from agent_raw_rag.store.captured import event_id
+from agent_raw_rag.store.rows import SEARCHED
 
 _LIVE_DOORS = tuple(door for door in DOORS if door != "import")
 """Doors whose turns were given to this product when they were said. Logs and imports also hold history."""
@@ -17,7 +18,7 @@ _TURN = f"""
 SELECT t.id, t.key, t.text, coalesce(c.source, s.agent),
        s.agent IN ({", ".join(repr(door) for door in _LIVE_DOORS)}) OR coalesce(t.time, 0) >= :since
 FROM turns t JOIN sessions s ON s.id = t.session_id LEFT JOIN captured c ON c.turn_id = t.id
-WHERE t.role IN ('user', 'event') AND t.status = 0 AND t.open = 0 AND t.abandoned = 0"""
+WHERE {SEARCHED} AND t.role IN ('user', 'event') AND t.status = 0 AND t.open = 0 AND t.abandoned = 0"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,10 @@ from typing import Any
 
 from agent_raw_rag.models import Millis
 
+LOGIN = "login"
+"""The scope of a one-time code, beside those that the token made for it will have: until then it opens nothing else."""
+CODE_MS = 600_000
+"""How long a one-time code may be used."""
 _COLUMNS = "id, label, prefix, hash, spaces, scopes, created, expires, used, revoked"
 
 
@@ -27,6 +31,7 @@ class TokenRow:
     scopes: tuple[str, ...]
     created: Millis
     expires: Millis | None = None
+    """Of a one-time code: when the token ends that is made for it; the code itself ends sooner."""
     used: Millis | None = None
     """Last use, to the minute."""
     revoked: Millis | None = None
@@ -34,7 +39,13 @@ class TokenRow:
 
     def is_live(self, now: Millis) -> bool:
         """Whether it opens anything at an instant."""
-        return not any(end is not None and end <= now for end in (self.expires, self.revoked))
+        code_ends = self.created + CODE_MS if self.is_code else None
+        return not any(end is not None and end <= now for end in (self.expires, self.revoked, code_ends))
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is a one-time code."""
+        return LOGIN in self.scopes
 
     def opens(self, space: str) -> bool:
         """Whether it may be used in a space."""

@@ -81,6 +81,11 @@ def _count_sessions(connection: sqlite3.Connection, found: dict[str, AgentTotals
             one.last_project = project
 
 
+def turn_count(connection: sqlite3.Connection) -> int:
+    """How many turns there are, of any status: counted in an index."""
+    return int(connection.execute("SELECT count(*) FROM turns").fetchone()[0])
+
+
 def cursors(connection: sqlite3.Connection, agent: str) -> list[tuple[str, str, int, int | None]]:
     """(path, part, byte offset, read at) of an agent's sources."""
     rows = connection.execute(

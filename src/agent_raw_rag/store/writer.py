@@ -292,6 +292,7 @@ def _trail(turn: CleanTurn) -> bytes:
 def _session_row(row: sqlite3.Row) -> SessionRow:
     session = SessionRow(*row)
     session.branched, session.forgotten = bool(session.branched), bool(session.forgotten)
+    session.kept, session.passing = bool(session.kept), bool(session.passing)
     return session
 
 

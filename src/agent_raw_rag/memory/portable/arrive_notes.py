@@ -9,6 +9,7 @@ from typing import Any
 from agent_raw_rag.errors import StoreError
 from agent_raw_rag.memory.portable.arrived import Arrived
 from agent_raw_rag.memory.statements import statement_hash
+from agent_raw_rag.memory.values import clean_values
 from agent_raw_rag.models import CleanText
 from agent_raw_rag.sanitize import cleaned
 from agent_raw_rag.store.arrivals import Arrivals
@@ -64,7 +65,7 @@ class NoteArrivals:
             evidence=tuple(values.get("evidence", ())), candidate=values.get("candidate"), status=values["status"],
             supersedes=values.get("supersedes"), superseded_by=values.get("superseded_by"),
             tags=tuple(values.get("tags", ())), reason=self._optional(values.get("reason")),
-            expires=values.get("expires"),
+            expires=values.get("expires"), metadata=clean_values(values.get("metadata", {}), self._clean),
         )  # fmt: skip
 
     def _beside(self, row: NoteRow) -> NoteRow:

@@ -76,6 +76,8 @@ class SessionArrivals:
         times = [time for time in (session.last, values.get("last")) if time is not None]
         session.last = max(times, default=None)
         session.branched = session.branched or bool(values.get("branched"))
+        session.kept = session.kept or bool(values.get("kept"))
+        session.endings = max(session.endings, values.get("endings", 0))
         if new:
             session.forgotten = bool(values.get("forgotten"))
 

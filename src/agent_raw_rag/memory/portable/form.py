@@ -30,7 +30,7 @@ FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "session": {
         "session": (str,), "parent": (str,), "parent_kind": (str,), "cwd": (str,), "project": (str,), "remote": (str,),
         "branch": (str,), "title": (str,), "version": (str,), "started": (int,), "last": (int,), "branched": (bool,),
-        "forgotten": (bool,), "source": (int,),
+        "forgotten": (bool,), "kept": (bool,), "endings": (int,), "source": (int,),
     },
     "turn": {
         "id": (str,), "session": (str,), "key": (str,), "role": (str,), "time": (int,), "text": (str,), "status": (str,),
@@ -41,7 +41,7 @@ FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
         "id": (str,), "kind": (str,), "statement": (str,), "topic": (str,), "source": (str,), "author": (str,),
         "importance": (str,), "confidence": (float, int), "evidence": (list,), "candidate": (str,), "status": (str,),
         "supersedes": (str,), "superseded_by": (str,), "tags": (list,), "reason": (str,), "created": (int,),
-        "changed": (int,), "expires": (int,),
+        "changed": (int,), "expires": (int,), "metadata": (dict,),
     },
     "candidate": {
         "id": (str,), "kind": (str,), "statement": (str,), "quote": (str,), "evidence": (list,), "source": (str,),

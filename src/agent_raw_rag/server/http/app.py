@@ -16,6 +16,7 @@ from agent_raw_rag.server.http.names import Names
 from agent_raw_rag.server.http.proxy import proxy_part
 from agent_raw_rag.server.http.rest import rest_part
 from agent_raw_rag.server.http.routes import Dispatch, Ground, Part, Route
+from agent_raw_rag.server.http.web import web_part
 
 
 def build(ground: Ground, server: MakeServer, *, hosts: Iterable[str], tell: Tell) -> App:
@@ -33,6 +34,7 @@ def build(ground: Ground, server: MakeServer, *, hosts: Iterable[str], tell: Tel
         mcp_part(server, ground.runtime.settings, answered),
         rest_part(ground),
         proxy_part(ground),
+        web_part(),
     ]
     routes = [route for part in parts for route in part.routes]
     guard = Guard(

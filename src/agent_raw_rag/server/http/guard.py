@@ -19,11 +19,13 @@ from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.runtime import expected
 from agent_raw_rag.server.http import refusals
 from agent_raw_rag.server.http.doors import NOWHERE, Door, Doors
+from agent_raw_rag.server.http.headers import guarded
 from agent_raw_rag.server.http.names import Names
 from agent_raw_rag.server.http.quiet import frames
 from agent_raw_rag.server.http.refusals import Refused
 from agent_raw_rag.server.http.visit import KEY, Visit, headers_of, named_space, shown_secret
 from agent_raw_rag.store.homes import DEFAULT_SPACE
+from agent_raw_rag.store.tokens import LOGIN
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -96,7 +98,7 @@ class Guard:
         if not all(self._names.has_origin(origin) for origin in origins):
             raise refusals.wrong_origin()
         open_to_all = not door.needs_token and scope["method"] in door.methods
-        visit.bearer = self._bearer(shown_secret(headers, api_key=door.api_key), open_to_all=open_to_all)
+        visit.bearer = self._bearer(shown_secret(headers, api_key=door.api_key), door, open_to_all=open_to_all)
         if door is NOWHERE:
             raise refusals.no_path()
         if scope["method"] not in door.methods:
@@ -107,11 +109,13 @@ class Guard:
             raise refusals.no_json()
         return door
 
-    def _bearer(self, secret: str | None, *, open_to_all: bool) -> Bearer | None:
+    def _bearer(self, secret: str | None, door: Door, *, open_to_all: bool) -> Bearer | None:
         if secret is None and open_to_all:
             return None
         now = self._clock()
         bearer = self._admission.bearer(secret, now) if secret is not None else None
+        if bearer is not None and LOGIN in bearer.scopes and door.scope != LOGIN:
+            bearer = None  # a one-time code opens nothing else
         if bearer is None:
             self._witness.denied(Actor("unknown", "http"), DEFAULT_SPACE, "unauthorized", None, now)
             raise refusals.unauthorized()
@@ -172,7 +176,7 @@ class _Answer:
 
     async def __call__(self, message: Message) -> None:
         self._begun = True
-        await self._send(message)
+        await self._send(guarded(message))
 
     async def refuse(self, refused: Refused) -> None:
         """Answer with a refusal; what has begun cannot be taken back, and ends."""

@@ -1,9 +1,11 @@
-"""MCP behind the guard: two servers behind one path, the plain one and the one for curators."""
+"""MCP behind the guard: several servers behind one path, each with the tools that a token's scopes open."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import product
+from typing import Protocol
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -13,44 +15,57 @@ from agent_raw_rag.config import Settings
 from agent_raw_rag.server.http.doors import MCP, MCP_PATH
 from agent_raw_rag.server.http.guard import Receive, Scope, Send
 from agent_raw_rag.server.http.routes import Part, Route
-from agent_raw_rag.server.http.scopes import CURATE
+from agent_raw_rag.server.http.scopes import CHAT, CURATE
 from agent_raw_rag.server.http.visit import visit_of
 
-MakeServer = Callable[[bool], MCPServer]
-"""Whether for curators -> the MCP server."""
+
+class MakeServer(Protocol):
+    """Makes an MCP server: the plain one, one for curators, one that asks models too, one for both."""
+
+    def __call__(self, *, curating: bool = False, chatting: bool = False) -> MCPServer:
+        """The server."""
+        ...
+
+
+Managers = dict[tuple[bool, bool], StreamableHTTPSessionManager]
+"""(for curators, for chats) -> the manager of that server."""
 
 
 def mcp_part(server: MakeServer, settings: Settings, hosts: Iterable[str]) -> Part:
     """The part of the application that speaks MCP. ``hosts``: the names that are answered to."""
     security = _second_line(hosts, settings.http.allowed_origins)
     limit = settings.http.body_limit
-    # The memory tools tell no progress, so that their answers need no stream of events: a third less work for each. Reading
-    # logs does.
-    as_json = not settings.mcp.raw_tools
-    plain = _manager(server(False), security, limit, as_json)
-    curating = _manager(server(True), security, limit, as_json) if settings.mcp.curation else plain
+    managers: Managers = {}
+    for curating, chatting in product((False, True), repeat=2):
+        if curating > settings.mcp.curation or chatting > settings.llm.is_set_up:
+            continue
+        # The memory tools tell no progress, so that their answers need no stream of events: a third less work for each.
+        # Reading logs does, and so does a chat: who may chat gets streams.
+        as_json = not settings.mcp.raw_tools and not chatting
+        made = server(curating=curating, chatting=chatting)
+        managers[curating, chatting] = _manager(made, security, limit, as_json)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
-        async with AsyncExitStack() as managers:
-            for manager in {id(one): one for one in (plain, curating)}.values():
-                await managers.enter_async_context(manager.run())
+        async with AsyncExitStack() as open_managers:
+            for manager in managers.values():
+                await open_managers.enter_async_context(manager.run())
             yield
 
-    return Part([Route(MCP, _Mcp(plain, curating))], running)
+    return Part([Route(MCP, _Mcp(managers))], running)
 
 
 class _Mcp:
     """Sends each request to the server that its token sees."""
 
-    def __init__(self, plain: StreamableHTTPSessionManager, curating: StreamableHTTPSessionManager) -> None:
-        self._plain = plain
-        self._curating = curating
+    def __init__(self, managers: Managers) -> None:
+        self._managers = managers
+        self._curation, self._chat = (any(one[place] for one in managers) for place in (0, 1))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         bearer, _ = visit_of(scope).admitted()
-        manager = self._curating if CURATE in bearer.scopes else self._plain
-        await manager.handle_request(scope, receive, send)
+        opened = self._curation and CURATE in bearer.scopes, self._chat and CHAT in bearer.scopes
+        await self._managers[opened].handle_request(scope, receive, send)
 
 
 def _manager(

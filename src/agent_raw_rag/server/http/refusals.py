@@ -11,17 +11,20 @@ from agent_raw_rag.errors import (
     ForbiddenError,
     ModelError,
     NotActiveError,
+    NotConfiguredError,
     NotFoundError,
     RawRagError,
     StoreError,
     UnauthorizedError,
     UpstreamError,
+    UpstreamTimeoutError,
     UsageError,
 )  # fmt: skip
 
 STATUSES: dict[type[RawRagError], int] = {
     UsageError: 400, UnauthorizedError: 401, ForbiddenError: 403, NotFoundError: 404, ConflictError: 409,
-    NotActiveError: 409, ModelError: 503, UpstreamError: 502, StoreError: 503, RawRagError: 500,
+    NotActiveError: 409, NotConfiguredError: 503, UpstreamTimeoutError: 504, UpstreamError: 502, ModelError: 503,
+    StoreError: 503, RawRagError: 500,
 }  # fmt: skip
 """Error -> status; the nearest ancestor counts."""
 

@@ -14,6 +14,7 @@ TOOL_SCOPES = {
     "memory_propose": "curate",
     "memory_promote": "curate",
     "memory_reject": "curate",
+    "chat": "chat",
     "raw_rag_search": "read",
     "raw_rag_recent": "read",
     "raw_rag_context": "read",
@@ -22,9 +23,10 @@ TOOL_SCOPES = {
 }
 READ = "read"
 CURATE = "curate"
+CHAT = "chat"
 HOME_ONLY = frozenset({"raw_rag_ingest"})
 """Tools that work on the home itself: the agents' logs are read into the default space, and into no other."""
-KNOW_NO_STORE = frozenset(name for name in TOOL_SCOPES if name.startswith("memory_"))
+KNOW_NO_STORE = frozenset(name for name in TOOL_SCOPES if name.startswith("memory_") or name == CHAT)
 """Tools that take a space without a store for one that holds nothing; the others expect the store of an ingest."""
 QUICK_READS = frozenset({"memory_recall", "memory_search_raw"})
 """Reads of some milliseconds that wait for no lock and no model."""

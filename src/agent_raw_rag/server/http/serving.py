@@ -49,6 +49,8 @@ class HttpServing:
         self._held = ExitStack()
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
+        self.url = ""
+        """The address of the root, once it is started."""
         self.on_end: Callable[[], None] = lambda: None
         """Called when nobody is answered any more, whatever the reason."""
 
@@ -67,6 +69,7 @@ class HttpServing:
             self._thread = threading.Thread(target=self._run, args=(self._server, bound), name="http", daemon=True)
             self._thread.start()
             self._server.wait_started(self._thread)
+            self.url = url
         except BaseException:
             self._held.close()
             raise
@@ -94,8 +97,7 @@ class HttpServing:
         port = bound.getsockname()[1]
         if not self._port:
             self._hold(port)
-        shown = f"[{self._host.strip('[]')}]" if bound.family == socket.AF_INET6 else self._host
-        return bound, f"http://{shown}:{port}"
+        return bound, address(self._host, port)
 
     def _hold(self, port: int) -> None:
         purpose = f"serving {self._host}:{port}"
@@ -141,6 +143,12 @@ class HttpServing:
             _log.exception("HTTP is served no more")
         finally:
             self.on_end()
+
+
+def address(host: str, port: int) -> str:
+    """The address of the root."""
+    bare = host.strip("[]")
+    return f"http://{f'[{bare}]' if ':' in bare else bare}:{port}"
 
 
 class _Server(uvicorn.Server):

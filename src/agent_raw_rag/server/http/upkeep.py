@@ -1,4 +1,4 @@
-"""What the daemon would do, while none runs: the words and vectors of what was captured, and the sweep, in every space."""
+"""What the daemon would do, while none runs, in every space: words and vectors of captures, the sweep, ending what passes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected
 from agent_raw_rag.runtime.backlogs import feed_words, keep_up
+from agent_raw_rag.runtime.ending import EVERY_SECONDS, end_idle_sessions
 from agent_raw_rag.runtime.priority import step_back
 from agent_raw_rag.runtime.sweeping import sweep_spaces, warn_of_rules
 from agent_raw_rag.server.http.quiet import frames
@@ -57,15 +58,18 @@ class Upkeep:
 
     def _run(self) -> None:
         step_back()
-        sweep_at = time.monotonic()
+        sweep_at = end_at = time.monotonic()
         warn_of_rules(self._runtime)
         while not self._stopping.is_set():
-            has_news = self._news.wait(max(0.0, sweep_at - time.monotonic()))
+            has_news = self._news.wait(max(0.0, min(sweep_at, end_at) - time.monotonic()))
             if has_news:
                 self._settle_down()
             if is_held(self._runtime.home, DAEMON):
-                sweep_at = time.monotonic() + LONGEST_SECONDS  # it may end
+                sweep_at = end_at = time.monotonic() + LONGEST_SECONDS  # it may end
                 continue
+            if time.monotonic() >= end_at:
+                end_idle_sessions(self._runtime)
+                end_at = time.monotonic() + EVERY_SECONDS
             if has_news:
                 self._follow_guarded()
             if time.monotonic() >= sweep_at:

@@ -31,11 +31,16 @@ class Visit:
 
     def admitted(self) -> tuple[Bearer, str]:
         """Who asks and where. Raises Refused: nobody was let in, so that no answer is given by mistake."""
-        if self.bearer is None:
-            raise unauthorized()
+        bearer = self.known()
         if self.space is None:
             raise no_space()
-        return self.bearer, self.space
+        return bearer, self.space
+
+    def known(self) -> Bearer:
+        """Who asks. Raises Refused: nobody was let in."""
+        if self.bearer is None:
+            raise unauthorized()
+        return self.bearer
 
     @property
     def actor(self) -> Actor:

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from agent_raw_rag.server.http.rest import counts
+from agent_raw_rag.server.http.rest import (
+    chat,
+    counts,
+    journal,
+    logins,
+    memories,
+    page_forget,
+    page_glance,
+    page_memory,
+    page_passages,
+    page_sessions,
+    searching,
+    turns,
+)
 from agent_raw_rag.server.http.rest.answering import route_of
 from agent_raw_rag.server.http.rest.openapi import openapi_route
 from agent_raw_rag.server.http.rest.operation import Operation
 from agent_raw_rag.server.http.routes import Ground, Part
 
-OPERATIONS: tuple[Operation, ...] = (*counts.OPERATIONS,)
+OPERATIONS: tuple[Operation, ...] = (
+    *counts.OPERATIONS, *memories.OPERATIONS, *searching.OPERATIONS, *turns.OPERATIONS, *journal.OPERATIONS,
+    *logins.OPERATIONS, *page_passages.OPERATIONS, *page_sessions.OPERATIONS, *page_glance.OPERATIONS,
+    *page_memory.OPERATIONS, *page_forget.OPERATIONS, *chat.OPERATIONS,
+)  # fmt: skip
 
 
 def rest_part(ground: Ground) -> Part:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 import anyio.to_thread
 from pydantic import BaseModel, ValidationError
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.server.http.guard import App, Receive, Scope, Send
@@ -22,17 +22,17 @@ MOST_QUERY = 20_000
 
 def route_of(operation: Operation, ground: Ground) -> Route:
     """The route of an operation."""
-    return Route(operation.door, _app(operation, ground))
+    return Route(operation.door, operation.app(ground) if operation.app else _app(operation, ground))
 
 
 def _app(operation: Operation, ground: Ground) -> App:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _body(operation.body, receive)
+        body = await body_of(operation.body, receive)
         call = _call(operation, ground, scope, body)
         try:
             said = await anyio.to_thread.run_sync(operation.run, call)
         finally:
-            if operation.method != "GET":
+            if operation.method != "GET" if operation.writes is None else operation.writes:
                 ground.wrote()
         await _response(said)(scope, receive, send)
 
@@ -41,13 +41,14 @@ def _app(operation: Operation, ground: Ground) -> App:
 
 def _call(operation: Operation, ground: Ground, scope: Scope, body: BaseModel | None) -> Call:
     visit = visit_of(scope)
-    bearer, space = visit.admitted()
+    bearer, space = visit.admitted() if operation.needs_space else (visit.known(), visit.space or "")
     query = _query(operation.query, scope["query_string"])
-    return Call(ground, ground.runtime.in_space(space), bearer, visit.actor, space, visit.match.path, query, body)
+    runtime = ground.runtime.in_space(space) if space else ground.runtime
+    return Call(ground, runtime, bearer, visit.actor, space, visit.match.path, query, body)
 
 
-async def _body(form: type[Form] | None, receive: Receive) -> BaseModel | None:
-    """The guard has read it: it comes whole."""
+async def body_of(form: type[Form] | None, receive: Receive) -> BaseModel | None:
+    """What a request's body says. The guard has read it: it comes whole. Raises BadArgumentError: it is of another form."""
     if form is None:
         return None
     content = (await receive()).get("body", b"")
@@ -83,6 +84,8 @@ def _not_understood(what: str, error: ValidationError) -> BadArgumentError:
 
 
 def _response(said: Any) -> Response:
+    if isinstance(said, Reply) and not isinstance(said.content, bytes):
+        return StreamingResponse(said.content, media_type=said.media_type, headers=dict(said.headers))
     if isinstance(said, Reply):
         return Response(said.content, media_type=said.media_type, headers=dict(said.headers))
     return Response(rendered(said), media_type="application/json")

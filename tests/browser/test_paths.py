@@ -1,0 +1,272 @@
+"""What people do with the page: coming in, searching, reading, deciding, forgetting; by keyboard too."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import SCREENS, Visitor
+from tests.browser.filled import HOSTILE_TEXT, LONG
+from tests.servers.memory_http import Served
+
+pytestmark = pytest.mark.process
+Come = Callable[..., Visitor]
+PHONE = SCREENS[2]
+REFUSED = ("status of 401",)
+
+
+# ---------------------------------------------------------------- coming in
+
+
+def test_a_wrong_token_is_refused_with_what_to_do_and_a_good_one_comes_in(visit: Come, token: str) -> None:
+    page = visit(expected=REFUSED).open()
+    page.get_by_label("Token").fill("rrt_" + "x" * 43)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("token")
+    page.get_by_label("Token").fill(token)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    assert token not in page.evaluate("JSON.stringify([localStorage, document.cookie, location.href])")
+
+
+def test_a_link_comes_in_once_and_leaves_neither_address_nor_history(visit: Come, served: Served) -> None:
+    port = served.url.rpartition(":")[2]
+    said = served.home.command("web", "--no-open", "--port", port).stdout
+    link = next(word for word in said.split() if "#login=" in word)
+    visitor = visit(expected=REFUSED)
+    page = visitor.page
+    page.goto(link)
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    assert "login" not in page.url
+    page.go_back()
+    assert "login" not in page.url
+    again = visit(expected=REFUSED).page
+    again.goto(link)
+    expect(again.get_by_role("alert")).to_be_visible()
+    expect(again.get_by_label("Token")).to_be_visible()
+
+
+def test_signing_out_forgets_the_token(visit: Come, token: str) -> None:
+    page = visit(expected=("status of 4",)).open(token=token)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_token_that_may_only_read_is_told_what_it_may_not(visit: Come, served: Served) -> None:
+    secret = served.home.token("only-reads", scope="read")
+    page = visit().open("#/forget", secret)
+    expect(page.get_by_text("This token may not forget")).to_be_visible()
+    page = visit().open("#/notes?show=candidates", secret)
+    expect(page.get_by_text("This token may not curate")).to_be_visible()
+
+
+def test_a_token_that_ends_leads_back_to_the_form(visit: Come, served: Served) -> None:
+    secret = served.home.token("short-lived")
+    page = visit(expected=REFUSED).open(token=secret)
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    served.home.command("token", "revoke", "short-lived")
+    page.get_by_role("link", name="Timeline").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+
+
+# ---------------------------------------------------------------- what was said stays text
+
+
+def test_the_policy_lets_nothing_in_that_is_not_the_pages_own(visit: Come, token: str) -> None:
+    visitor = visit(expected=("Content Security Policy", "Trusted"))
+    answer = visitor.page.goto(visitor.url)
+    assert answer is not None
+    policy = answer.headers["content-security-policy"]
+    for part in ("default-src 'none'", "script-src 'self'", "style-src 'self'", "require-trusted-types-for 'script'"):
+        assert part in policy
+    for attack in (
+        "document.body.innerHTML = '<img src=x onerror=window.hacked=1>'",
+        "const one = document.createElement('script'); one.textContent = 'window.hacked = 1'; document.body.append(one)",
+        "const one = document.createElement('img'); one.setAttribute('onerror', 'window.hacked = 1'); one.src = 'data:,x'",
+    ):
+        visitor.page.evaluate(f"() => {{ try {{ {attack} }} catch {{ }} }}")
+    assert visitor.page.evaluate("window.hacked") is None
+
+
+@pytest.mark.parametrize(
+    "address", ["#/search?q=zeppelin+page", "#/session/mcp%3Ahostile", "#/", "#/timeline", "#/notes"]
+)
+def test_markup_and_script_in_what_was_said_stay_text(visit: Come, token: str, address: str) -> None:
+    page = visit().open(address, token)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main script, main img, main [onerror], main [onload], main a[href^='javascript']").count() == 0
+    if "zeppelin" in address or "hostile" in address:
+        expect(page.get_by_text("<script>window.hacked = 1</script>").first).to_be_visible()
+        expect(page.get_by_role("region", name="Code, html")).to_have_text("<script>window.hacked = 4</script>")
+
+
+# ---------------------------------------------------------------- searching and reading
+
+
+def test_filters_narrow_a_search_and_stand_in_its_address(visit: Come, token: str) -> None:
+    page = visit().open("#/search?q=cache", token)
+    page.get_by_label("Project").select_option("/home/dev/billing-api")
+    expect(page).to_have_url(re.compile("project=%2Fhome%2Fdev%2Fbilling-api"))
+    expect(page.get_by_role("article").first).to_contain_text("billing-api")
+    page.get_by_label("Until").fill("2020-01-01")
+    page.get_by_label("Until").blur()
+    expect(page.get_by_text("Nothing was found.")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.get_by_role("article").first).to_be_visible()
+
+
+def test_on_a_phone_filters_and_menu_are_folded(visit: Come, token: str) -> None:
+    page = visit(PHONE).open(token=token)
+    expect(page.get_by_label("Project")).to_be_hidden()
+    page.get_by_text("Filters").click()
+    expect(page.get_by_label("Project")).to_be_visible()
+    page.get_by_text("Menu").click()
+    page.get_by_role("link", name="Status").click()
+    expect(page.get_by_role("heading", name="Status")).to_be_visible()
+
+
+def test_everything_is_reached_by_keyboard(visit: Come, token: str) -> None:
+    page = visit().open("#/status", token)
+    expect(page.get_by_role("heading", name="Stored")).to_be_visible()
+    keys = page.keyboard
+    keys.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    keys.type("gt?retry jk")
+    expect(page.get_by_role("searchbox")).to_have_value("gt?retry jk")
+    keys.press("Enter")
+    expect(page.get_by_role("article").first).to_be_visible()
+    keys.press("Escape")
+    keys.press("j")
+    keys.press("j")
+    expect(page.get_by_role("article").nth(1)).to_be_focused()
+    keys.press("k")
+    expect(page.get_by_role("article").first).to_be_focused()
+    keys.press("c")
+    expect(page.get_by_role("article").first.get_by_text("Copied")).to_be_visible()
+    assert "[" in page.evaluate("navigator.clipboard.readText()")
+    keys.press("o")
+    expect(page).to_have_url(re.compile("#/session/.*turn="))
+    expect(page.locator(".turn:focus")).to_have_count(1)
+    for letter, title in (("t", "Timeline"), ("n", "Notes"), ("j", "Journal"), ("f", "Forget"), ("u", "Status")):
+        keys.press("g")
+        keys.press(letter)
+        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+    keys.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    keys.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_session_is_walked_by_exchange_and_jumped_into(visit: Come, token: str) -> None:
+    page = visit().open(f"#/session/{LONG.replace(':', '%3A')}", token)
+    expect(page.get_by_role("article", name="Turn 1, user")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("e")
+    expect(page.get_by_role("article", name="Turn 3, user")).to_be_focused()
+    page.get_by_label("Jump to exchange").fill("220")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("turn=439"))
+    expect(page.get_by_role("article", name="Turn 439, user")).to_be_in_viewport()
+    page.get_by_label("Jump to exchange").fill("9999")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("There is no exchange 9999.")).to_be_visible()
+
+
+def test_a_long_turn_is_folded_and_shown_whole_on_demand(visit: Come, token: str) -> None:
+    page = visit().open(f"#/session/{LONG.replace(':', '%3A')}?turn=6", token)
+    turn = page.get_by_role("article", name="Turn 6, assistant")
+    expect(turn).not_to_contain_text("line 119")
+    turn.get_by_role("button", name="Show all").click()
+    expect(turn).to_contain_text("line 119")
+
+
+@pytest.mark.parametrize("form", ["Markdown", "HTML", "JSON"])
+def test_a_session_is_exported(visit: Come, token: str, tmp_path: Path, form: str) -> None:
+    page = visit().open("#/session/mcp%3Ahostile", token)
+    with page.expect_download() as coming:
+        page.get_by_role("button", name=form).click()
+    kept = tmp_path / "kept"
+    coming.value.save_as(kept)
+    text = kept.read_text(encoding="utf-8")
+    assert "zeppelin" in text
+    if form == "JSON":
+        assert HOSTILE_TEXT.splitlines()[0] in json.dumps(json.loads(text), ensure_ascii=False).replace('\\"', '"')
+    if form == "HTML":
+        assert "<script>window" not in text
+
+
+def test_a_session_that_is_not_there_says_so(visit: Come, token: str) -> None:
+    page = visit(expected=("status of 404",)).open("#/session/mcp%3A..%2F..%2Fetc", token)
+    expect(page.get_by_role("alert").first).to_be_visible()
+
+
+def test_the_scheme_is_chosen_and_kept(visit: Come, token: str) -> None:
+    page = visit().open(token=token)
+    paper = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(paper)
+    button = page.get_by_role("button", name=re.compile("^Theme"))
+    button.click()
+    button.click()
+    dark = page.evaluate(paper)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(paper) == dark
+
+
+def test_another_space_is_picked_and_holds_its_own(visit: Come, token: str) -> None:
+    page = visit().open(token=token)
+    expect(page.get_by_role("link", name="What we settled")).to_be_visible()
+    page.get_by_label("Space").select_option("garden")
+    expect(page.get_by_text("No session is stored yet")).to_be_visible()
+
+
+# ---------------------------------------------------------------- deciding and forgetting
+
+
+def test_candidates_are_promoted_rejected_and_promoted_in_other_words(visit: Come, token: str) -> None:
+    page = visit().open("#/notes?show=candidates", token)
+
+    def card(words: str):  # type: ignore[no-untyped-def]
+        return page.get_by_role("listitem").filter(has_text=words).filter(has=page.get_by_role("button"))
+
+    card("512 pixels").get_by_role("button", name="Promote").click()
+    expect(card("512 pixels")).to_have_count(0)
+    card("offline key").get_by_role("button", name="Edit").click()
+    page.get_by_label("In your words").fill("Every release is signed with the offline key.")
+    page.get_by_role("button", name="Promote", exact=True).first.click()
+    expect(card("We agreed to sign")).to_have_count(0)
+    page.get_by_role("navigation", name="What is shown").get_by_role("link", name="Notes").click()
+    expect(page.get_by_text("Every release is signed with the offline key.")).to_be_visible()
+    expect(page.get_by_text("We decided to keep thumbnails at 512 pixels")).to_be_visible()
+
+
+def test_a_note_is_edited_and_deprecated(visit: Come, token: str, served: Served) -> None:
+    served.home.command("save", "The mirror is synced at noon.", "--source", "me", "--kind", "fact")
+    page = visit().open("#/notes", token)
+    note = page.get_by_role("listitem").filter(has_text="The mirror is synced").filter(has=page.get_by_role("button"))
+    note.get_by_role("button", name="Edit").click()
+    page.get_by_label("The note").fill("The mirror is synced at midnight.")
+    page.get_by_role("button", name="Save").click()
+    changed = page.get_by_role("listitem").filter(has_text="synced at midnight").filter(has=page.get_by_role("button"))
+    changed.get_by_role("button", name="Deprecate").click()
+    changed.get_by_role("button", name="Deprecate for good").click()
+    expect(page.get_by_text("The mirror is synced")).to_have_count(0)
+
+
+def test_a_project_is_forgotten_after_its_preview_and_the_word(visit: Come, token: str) -> None:
+    page = visit().open("#/forget", token)
+    expect(page.get_by_role("button", name="Show what would go")).to_be_disabled()
+    page.get_by_label("Project").select_option("/srv/infra")
+    page.get_by_role("button", name="Show what would go").click()
+    page.get_by_label(re.compile("^Type")).fill("forget")
+    page.get_by_role("button", name=re.compile("for good$")).click()
+    expect(page.get_by_text(re.compile(r"^Forgotten: \d+ turns in \d+ sessions"))).to_be_visible()
+    page.goto(page.url.partition("#")[0] + "#/search?q=cache&project=%2Fsrv%2Finfra")
+    expect(page.get_by_text("Nothing was found.")).to_be_visible()

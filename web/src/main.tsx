@@ -1,0 +1,143 @@
+/** The page: who is looking, where, and what is shown there. */
+
+import "./style/base.css";
+import "./style/parts.css";
+import "./style/views.css";
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, asRefusal, held, Refusal } from "./api";
+import { useKeys } from "./keys";
+import { Trouble, Waiting } from "./parts/basic";
+import { instead, parsed, useRoute } from "./route";
+import { useTheme } from "./theme";
+import type { Me } from "./types";
+import { Chat } from "./views/chat";
+import { Forget } from "./views/forget";
+import { Help } from "./views/help";
+import { JournalView } from "./views/journal";
+import { Login } from "./views/login";
+import { Notes } from "./views/notes";
+import { Search } from "./views/search";
+import { SessionView } from "./views/session";
+import { StatusView } from "./views/status";
+import { TimelineView } from "./views/timeline";
+import { Top } from "./views/top";
+
+interface Gate {
+  me: Me | null;
+  error: Refusal | null;
+}
+
+function App() {
+  const [{ me, error }, set] = useState<Gate>({ me: null, error: null });
+  const [entering, enter] = useState(held.token !== "" || code() !== "");
+  const help = useRef<HTMLDialogElement>(null);
+  const main = useRef<HTMLElement>(null);
+  const [theme, turn] = useTheme();
+  const route = useRoute();
+  useKeys(() => help.current?.showModal());
+
+  const look = async () => {
+    enter(true);
+    try {
+      await redeem();
+      set({ me: await ask<Me>("me"), error: null });
+    } catch (failed) {
+      const refusal = asRefusal(failed);
+      if (refusal.status === 401) held.token = "";
+      set({ me: null, error: refusal });
+    }
+    enter(false);
+  };
+  useEffect(() => {
+    if (entering) void look();
+    const locked = (event: Event) => {
+      held.token = "";
+      set({ me: null, error: (event as CustomEvent<Refusal>).detail });
+    };
+    const linked = () => code() && void look();
+    addEventListener("raw-rag-locked", locked);
+    addEventListener("hashchange", linked);
+    return () => {
+      removeEventListener("raw-rag-locked", locked);
+      removeEventListener("hashchange", linked);
+    };
+  }, []);
+  useEffect(() => {
+    if (!route.query.has("turn")) scrollTo(0, 0);
+  }, [route.view, route.id]);
+
+  const skip = (event: MouseEvent) => {
+    event.preventDefault();
+    main.current?.focus();
+  };
+  const leave = async () => {
+    await ask("logout", { method: "POST" }).catch(() => null); // a pasted token stays good; this tab forgets it either way
+    held.token = held.space = "";
+    set({ me: null, error: null });
+  };
+  const move = (space: string) => {
+    held.space = space;
+    void look();
+  };
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to content
+      </a>
+      <Top me={me} view={route.view} theme={theme} turn={turn} leave={leave} move={move} help={() => help.current?.showModal()} />
+      <main id="main" ref={main} tabIndex={-1}>
+        {entering ? (
+          <Waiting what="Opening" />
+        ) : me ? (
+          <View key={`${me.space} ${held.space}`} route={route} me={me} />
+        ) : error && error.status !== 401 ? (
+          <Trouble error={error} again={look} />
+        ) : (
+          <Login error={error} entered={look} />
+        )}
+      </main>
+      <Help dialog={help} />
+    </>
+  );
+}
+
+function View({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
+  switch (route.view) {
+    case "session":
+      return <SessionView key={route.id} id={route.id} query={route.query} />;
+    case "timeline":
+      return <TimelineView query={route.query} />;
+    case "notes":
+      return <Notes query={route.query} me={me} />;
+    case "status":
+      return <StatusView me={me} />;
+    case "journal":
+      return <JournalView query={route.query} />;
+    case "forget":
+      return <Forget query={route.query} me={me} />;
+    case "chat":
+      return <Chat me={me} />;
+    case "search":
+      return <Search query={route.query} />;
+    default:
+      return <Trouble error={new Refusal(0, "not_found", "There is no such view.", "The menu has all of them.")} />;
+  }
+}
+
+/** The code of a one-time link, from the address. */
+function code(): string {
+  return /^#\/?login=([^&/?]+)/.exec(location.hash)?.[1] ?? "";
+}
+
+/** A one-time code is given in for a token, and leaves the address and the history before it is used. */
+async function redeem(): Promise<void> {
+  const once = code();
+  if (!once) return;
+  instead("#/");
+  const { token } = await ask<{ token: string }>("login", { method: "POST", token: once });
+  held.token = token;
+  held.space = "";
+}
+
+render(<App />, document.getElementById("app")!);

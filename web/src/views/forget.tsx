@@ -1,0 +1,129 @@
+/** Forgetting: which sessions, what would go, and only then for good. */
+
+import { useState } from "preact/hooks";
+import { ask, asRefusal, set as only, type Refusal } from "../api";
+import { Facts, Field, Head, Nothing, Time, Trouble } from "../parts/basic";
+import { FilterFields, chosen, type Chosen } from "../parts/filters";
+import { address, instead } from "../route";
+import type { Forgotten, Me } from "../types";
+import { base, counted, titled } from "../words";
+
+const WORD = "forget";
+
+export function Forget({ query, me }: { query: URLSearchParams; me: Me }) {
+  const { role: _, ...filters } = chosen(query);
+  const session = query.get("session") ?? "";
+  const asked = only({ session, ...filters });
+  const [preview, show] = useState<Forgotten | null>(null);
+  const [gone, done] = useState<Forgotten | null>(null);
+  const [busy, set] = useState(false);
+  const [error, fail] = useState<Refusal | null>(null);
+  const change = (next: Chosen & { session?: string }) => {
+    show(null);
+    instead(address("forget", "", { session, ...next }));
+  };
+  const run = async (dry: boolean, reason = "") => {
+    set(true);
+    fail(null);
+    try {
+      const got = await ask<Forgotten>("forget", { method: "POST", body: { ...asked, dry_run: dry, ...only({ reason }) } });
+      show(dry ? got : null);
+      done(dry ? null : got);
+    } catch (failed) {
+      fail(asRefusal(failed));
+    }
+    set(false);
+  };
+  if (!me.scopes.includes("admin"))
+    return (
+      <>
+        <Head title="Forget" />
+        <Nothing>
+          <p>This token may not forget. One with the scope admin can.</p>
+        </Nothing>
+      </>
+    );
+  return (
+    <>
+      <Head title="Forget" />
+      <p class="lead">
+        What is forgotten is blanked for good: its words leave the store, the index and the vectors. The agents' own logs are not touched. Nothing goes
+        before you have seen it.
+      </p>
+      <form
+        class="panel"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(true);
+        }}
+      >
+        <div class="fields across">
+          <Field label="Session" hint="Its id, as it stands in its address">
+            <input name="session" autocomplete="off" value={session} onChange={(event) => change({ ...filters, session: event.currentTarget.value.trim() })} />
+          </Field>
+          <FilterFields of={filters} set={change} which={["agent", "project", "branch", "after", "before"]} />
+        </div>
+        <button type="submit" disabled={busy || !Object.keys(asked).length}>
+          {busy ? "Looking…" : "Show what would go"}
+        </button>
+        {!Object.keys(asked).length && <p class="fine">Choose at least one filter.</p>}
+      </form>
+      {error && <Trouble error={error} />}
+      <div aria-live="polite">
+        {gone && (
+          <p class="remark good">
+            Forgotten: {counted(gone.turns, "turn")} in {counted(gone.sessions, "session")}.
+          </p>
+        )}
+        {preview && <Preview preview={preview} busy={busy} forget={(reason) => run(false, reason)} />}
+      </div>
+    </>
+  );
+}
+
+function Preview({ preview, busy, forget }: { preview: Forgotten; busy: boolean; forget: (reason: string) => void }) {
+  const [word, type] = useState("");
+  const [reason, say] = useState("");
+  if (!preview.turns)
+    return (
+      <Nothing>
+        <p>Nothing fits: there is nothing to forget.</p>
+      </Nothing>
+    );
+  const left = preview.sessions - preview.preview.length;
+  return (
+    <section aria-labelledby="goes">
+      <h2 id="goes">
+        {counted(preview.turns, "turn")} in {counted(preview.sessions, "session")} would go
+      </h2>
+      <ol class="list">
+        {preview.preview.map((one) => (
+          <li key={one.session} data-step tabIndex={-1}>
+            <a data-open class="list-title" href={address("session", one.session)}>
+              {titled(one)}
+            </a>
+            <Facts of={[one.agent, base(one.project), counted(one.turns, "turn"), <Time of={one.started} />]} />
+          </li>
+        ))}
+      </ol>
+      {left > 0 && <p>And {counted(left, "more session")}.</p>}
+      <form
+        class="panel danger-zone"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (word === WORD) forget(reason);
+        }}
+      >
+        <Field label="Reason (for the journal; may be empty)">
+          <input name="reason" autocomplete="off" maxLength={200} value={reason} onInput={(event) => say(event.currentTarget.value)} />
+        </Field>
+        <Field label={`Type “${WORD}” to go on`}>
+          <input name="word" autocomplete="off" autocapitalize="none" value={word} onInput={(event) => type(event.currentTarget.value.trim())} />
+        </Field>
+        <button type="submit" class="danger" disabled={busy || word !== WORD}>
+          Forget {counted(preview.turns, "turn")} for good
+        </button>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+/** Who did what: every write, decision, denial and act of administration, newest first. */
+
+import { useState } from "preact/hooks";
+import { ask, asRefusal, useAsked, type Refusal } from "../api";
+import { Answer, Facts, Field, Head, More, Nothing, Tag, Time, Trouble } from "../parts/basic";
+import { address, go } from "../route";
+import type { JournalEntry } from "../types";
+
+interface Page {
+  entries: JournalEntry[];
+  next: string | number | null;
+}
+const PAGE = 100;
+
+export function JournalView({ query }: { query: URLSearchParams }) {
+  const action = query.get("action") ?? "";
+  const [error, set] = useState<Refusal | null>(null);
+  const asked = useAsked<Page>(`journal ${action}`, (signal) => ask("journal", { query: { limit: PAGE, action }, signal }));
+  const more = async () => {
+    const { data } = asked;
+    if (!data) return;
+    try {
+      const got = await ask<Page>("journal", { query: { limit: PAGE, action, cursor: data.next } });
+      asked.put({ entries: [...data.entries, ...got.entries], next: got.next });
+    } catch (failed) {
+      set(asRefusal(failed));
+    }
+  };
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    go(address("journal", "", { action: String(new FormData(event.currentTarget as HTMLFormElement).get("action")) }));
+  };
+  return (
+    <>
+      <Head title="Journal" />
+      <form class="bar" onSubmit={submit}>
+        <Field label="Action" hint="As it is called below; empty: all">
+          <input name="action" defaultValue={action} key={action} autocomplete="off" />
+        </Field>
+        <button type="submit">Show</button>
+      </form>
+      <Answer of={asked}>
+        {({ entries, next }) => (
+          <>
+            {!entries.length && (
+              <Nothing>
+                <p>Nothing was written down{action && " of this kind"}.</p>
+              </Nothing>
+            )}
+            <ol class="list">
+              {entries.map((one) => (
+                <li key={one.id} data-step tabIndex={-1}>
+                  <p class="list-title">
+                    <Tag>{one.action}</Tag> {one.target}
+                  </p>
+                  <Facts of={[`#${one.id}`, <Time of={one.time} />, one.actor, one.transport, one.source]} />
+                  {Object.keys(one.detail ?? {}).length > 0 && (
+                    <dl class="detail">
+                      {Object.entries(one.detail).map(([name, value]) => (
+                        <div key={name}>
+                          <dt>{name}</dt>
+                          <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+                        </div>
+                      ))}
+                    </dl>
+                  )}
+                </li>
+              ))}
+            </ol>
+            <More next={next} waiting={asked.waiting} ask={more} />
+            {error && <Trouble error={error} />}
+          </>
+        )}
+      </Answer>
+    </>
+  );
+}

@@ -1,0 +1,267 @@
+/** What is stored, what ranks, what lags and what went wrong. */
+
+import type { ComponentChildren } from "preact";
+import { ask, useAsked } from "../api";
+import { Answer, Head, Nothing, Tag, Time } from "../parts/basic";
+import type { AgentStatus, Me, Status, TokenItem } from "../types";
+import { bytes, counted, number } from "../words";
+
+export function StatusView({ me }: { me: Me }) {
+  const asked = useAsked<Status>("status", (signal) => ask("status", { signal }));
+  return (
+    <>
+      <Head title="Status">
+        <button type="button" class="quiet" disabled={asked.waiting} onClick={asked.again}>
+          {asked.waiting ? "Looking…" : "Look again"}
+        </button>
+      </Head>
+      <Answer of={asked}>
+        {(status) => (
+          <>
+            <Problems of={status.problems} />
+            <div class="cards-grid">
+              <Store status={status} />
+              <Ranking status={status} />
+              <Daemon of={status.daemon} />
+              <Disk of={status.disk} />
+              <Curated status={status} />
+            </div>
+            <Agents of={status.agents} />
+            <Unknown of={status.agents} />
+          </>
+        )}
+      </Answer>
+      {me.scopes.includes("admin") ? <Tokens /> : null}
+    </>
+  );
+}
+
+function Problems({ of }: { of: string[] }) {
+  if (!of.length) return <p class="remark good">No problem is known.</p>;
+  return (
+    <section class="trouble" aria-labelledby="problems">
+      <h2 id="problems">{counted(of.length, "problem")}</h2>
+      <ul>
+        {of.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Card({ title, facts }: { title: string; facts: [string, ComponentChildren][] }) {
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const Store = ({ status }: { status: Status }) => (
+  <Card
+    title="Stored"
+    facts={[
+      ["Sessions", number(status.sessions)],
+      ["Turns", number(status.turns)],
+      ["Chunks", number(status.chunks)],
+      ["Version", status.version],
+    ]}
+  />
+);
+
+const Ranking = ({ status }: { status: Status }) => (
+  <Card
+    title="Search"
+    facts={[
+      ["Words", status.indexed ? "indexed" : <Tag kind="warn">the index lags</Tag>],
+      ["Vectors", status.encoder ? `${number(status.embedded)} by ${status.encoder}` : "none: words only"],
+      ["Backlog", status.backlog ? <Tag kind="warn">{counted(status.backlog, "chunk")}</Tag> : "empty"],
+      ["Reranker", status.reranker ?? "none"],
+    ]}
+  />
+);
+
+function Daemon({ of }: { of: Status["daemon"] }) {
+  if (!of) return null;
+  return (
+    <Card
+      title="Daemon"
+      facts={[
+        ["State", of.running ? "runs" : <Tag kind="warn">does not run</Tag>],
+        ...(of.since ? ([["Since", <Time of={of.since} />]] as [string, ComponentChildren][]) : []),
+        ...lags(of.lag),
+      ]}
+    />
+  );
+}
+
+/** Whatever form the lag comes in: rows of an agent and seconds. */
+function lags(lag: unknown): [string, ComponentChildren][] {
+  const rows = Array.isArray(lag) ? lag : Object.entries(lag ?? {}).map(([agent, one]) => ({ agent, ...(one as object) }));
+  return rows.map((row: Record<string, unknown>) => {
+    const seconds = row["lag_seconds"] ?? row["seconds"] ?? row["lag"];
+    const waiting = Number(row["waiting"] ?? 0);
+    return [
+      `Lag, ${String(row["agent"] ?? row["source"] ?? "")}`,
+      <>
+        {typeof seconds === "number" ? `${seconds.toFixed(1)} s` : "nothing changed yet"}
+        {waiting > 0 && <Tag kind="warn">{counted(waiting, "source")} waiting</Tag>}
+      </>,
+    ];
+  });
+}
+
+const DISK: Record<string, string> = { store_bytes: "Store", index_bytes: "Index", vectors_bytes: "Vectors", free_bytes: "Free" };
+
+function Disk({ of }: { of: Status["disk"] }) {
+  if (!of) return null;
+  return <Card title="Disk" facts={Object.entries(of).map(([name, size]) => [DISK[name] ?? name, bytes(size)])} />;
+}
+
+function Curated({ status }: { status: Status }) {
+  const counts = (of: Record<string, number>): [string, string][] => Object.entries(of).map(([name, n]) => [name, number(n)]);
+  return (
+    <Card
+      title="Curated"
+      facts={[
+        ...counts(status.notes).map(([name, n]): [string, string] => [`Notes, ${name}`, n]),
+        ...counts(status.candidates).map(([name, n]): [string, string] => [`Candidates, ${name}`, n]),
+        ["Last sweep", status.last_sweep ? <Time of={status.last_sweep} /> : "never"],
+        ["Calls of models", Object.entries(status.llm_calls).map(([name, n]) => `${name} ${n}`).join(", ")],
+      ]}
+    />
+  );
+}
+
+function Agents({ of }: { of: Record<string, AgentStatus> }) {
+  const agents = Object.entries(of);
+  return (
+    <section aria-labelledby="sources">
+      <h2 id="sources">Sources</h2>
+      {!agents.length && (
+        <Nothing>
+          <p>
+            Nothing was read yet: <code>raw-rag-ingest</code>.
+          </p>
+        </Nothing>
+      )}
+      {agents.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-labelledby="sources">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Agent</th>
+                <th scope="col" class="n">Sources</th>
+                <th scope="col" class="n">Gone</th>
+                <th scope="col" class="n">Sessions</th>
+                <th scope="col" class="n">Turns</th>
+                <th scope="col">Last turn</th>
+                <th scope="col">Last read</th>
+              </tr>
+            </thead>
+            <tbody>
+              {agents.map(([name, one]) => (
+                <tr key={name}>
+                  <th scope="row">{name}</th>
+                  <td class="n">{number(one.sources)}</td>
+                  <td class="n">{number(one.gone_sources)}</td>
+                  <td class="n">{number(one.sessions)}</td>
+                  <td class="n">{number(one.turns)}</td>
+                  <td>
+                    <Time of={one.last_turn} />
+                  </td>
+                  <td>
+                    <Time of={one.last_read} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Unknown({ of }: { of: Record<string, AgentStatus> }) {
+  const rows = Object.entries(of).flatMap(([agent, one]) => [
+    ...Object.entries(one.unknown_records).map(([kind, n]) => [agent, `unknown: ${kind}`, number(n)]),
+    ...Object.entries(one.skipped_records).map(([kind, n]) => [agent, `no record: ${kind}`, number(n)]),
+    ...Object.entries(one.failed_sources).map(([path, why]) => [agent, path, why]),
+  ]);
+  return (
+    <section aria-labelledby="unknown">
+      <h2 id="unknown">Records that were not understood</h2>
+      {rows.length ? (
+        <div class="scroll" tabIndex={0} role="region" aria-labelledby="unknown">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Agent</th>
+                <th scope="col">What</th>
+                <th scope="col">How many, or why</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(([agent, what, why]) => (
+                <tr key={`${agent} ${what}`}>
+                  <th scope="row">{agent}</th>
+                  <td>{what}</td>
+                  <td>{why}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      ) : (
+        <p>None: every record was read.</p>
+      )}
+    </section>
+  );
+}
+
+function Tokens() {
+  const asked = useAsked<{ tokens: TokenItem[] }>("tokens", (signal) => ask("tokens", { signal }));
+  return (
+    <section aria-labelledby="tokens">
+      <h2 id="tokens">Tokens</h2>
+      <Answer of={asked}>
+        {({ tokens }) => (
+          <div class="scroll" tabIndex={0} role="region" aria-labelledby="tokens">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Label</th>
+                  <th scope="col">Scopes</th>
+                  <th scope="col">Spaces</th>
+                  <th scope="col">Last used</th>
+                  <th scope="col">State</th>
+                </tr>
+              </thead>
+              <tbody>
+                {tokens.map((one) => (
+                  <tr key={one.prefix}>
+                    <th scope="row">{one.label}</th>
+                    <td>{one.scopes.join(", ")}</td>
+                    <td>{one.spaces.join(", ")}</td>
+                    <td>{one.last_used ? <Time of={one.last_used} /> : "never"}</td>
+                    <td>{one.live ? "live" : one.revoked ? "revoked" : "ended"}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Answer>
+    </section>
+  );
+}
