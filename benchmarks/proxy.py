@@ -10,7 +10,7 @@ hands it on in a third process and captures it. The client reads in this process
   client that does nothing with the bytes, and by httpx, on which the common libraries of models stand. What was heard is captured
   between two runs. ``processor``: seconds of the proxy's processor time for each megabyte while it passes.
 - ``paced``: the frames come as fast as the fastest models speak (1,000 a second); seconds for all of them, directly and not.
-- ``memory``: the proxy's resident megabytes before and after many long streams.
+- ``memory``: the proxy's resident megabytes, before and after each of three times six long streams.
 - ``streams``: so many at once; how many came as they were sent.
 """
 
@@ -229,15 +229,12 @@ async def measured(stub: str, served: Served, secret: str, size: int, asked: arg
     }
     found["throughput"] = await throughput(direct, through, size, proxy, home)
     found["throughput_httpx"] = await asyncio.to_thread(with_httpx, {"direct": stub, "through": url}, secret, size)
-    before = proxy.memory_info().rss / 1e6
-    for n in range(10):
-        await through.ask("large", f"memory{n}")
-    await settled(home)
-    middle = proxy.memory_info().rss / 1e6
-    for n in range(20):
-        await through.ask("large", f"again{n}")
-    await settled(home)
-    found["memory"] = [round(one, 1) for one in (before, middle, proxy.memory_info().rss / 1e6)]
+    found["memory"] = [round(proxy.memory_info().rss / 1e6, 1)]
+    for part in range(3):
+        for n in range(6):
+            await through.ask("large", f"memory{part}-{n}")
+            await settled(home)
+        found["memory"].append(round(proxy.memory_info().rss / 1e6, 1))
     found["streams"] = await at_once(url, secret, asked.streams)
     return found
 

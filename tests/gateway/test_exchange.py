@@ -63,10 +63,10 @@ def test_a_session_follows_from_who_asks_and_how_it_began() -> None:
 
 def test_a_packed_answer_is_read_and_one_that_cannot_be_is_an_error() -> None:
     body = json.dumps({"choices": [{"message": {"content": "Hi"}}]}).encode()
-    assert heard(OPENAI, gzip.compress(body), "GZIP").text == "Hi"
+    assert heard(OPENAI, [gzip.compress(body)], "GZIP").text == "Hi"
     for encoding in ("br", "gzip"):
         with pytest.raises(ValueError, match=r"packed|no gzip"):
-            heard(OPENAI, body, encoding)
+            heard(OPENAI, [body], encoding)
 
 
 def test_an_upstream_is_found_by_name_by_form_and_by_model() -> None:

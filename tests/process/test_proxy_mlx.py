@@ -34,8 +34,8 @@ def test_mlx_lm_server_says_through_the_proxy_what_it_says_and_both_sides_are_st
                 direct = httpx2.post(url + CHAT, json=body, trust_env=False, timeout=60)
                 answer = proxy.post(body, x_raw_rag_session=f"mlx-{stream}")
                 assert answer.headers["content-type"] == direct.headers["content-type"]
-                said = heard(OPENAI, answer.content)
-                assert said.text == heard(OPENAI, direct.content).text and said.ended
+                said = heard(OPENAI, [answer.content])
+                assert said.text == heard(OPENAI, [direct.content]).text and said.ended
                 turns = proxy.captured(f"mlx-{stream}", 2 if said.words.strip() else 1)
                 assert turns[0] == ("user", "Which size?", False)
                 assert [text for _, text, _ in turns[1:]] == [scrub(said.words).rstrip()][: len(turns) - 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent_raw_rag.gateway.forms import Form
@@ -42,17 +42,25 @@ def session_of(asked: Asked, named: str | None, who: str) -> str:
     return f"proxy-{_digest(who, asked.first('system'), asked.first('user'))}"
 
 
-def heard(form: Form, body: bytes, encoding: str = "", *, breathe: Callable[[], None] = lambda: None) -> Said:
-    """What an answer says, at once or in frames, whatever its headers say of it. ``breathe`` is called every few frames.
+def heard(
+    form: Form, pieces: Sequence[bytes], encoding: str = "", *, breathe: Callable[[], None] = lambda: None
+) -> Said:
+    """What an answer says, at once or in frames, whatever its headers say of it.
+
+    Args:
+        form: What is spoken.
+        pieces: The answer's bytes, in order.
+        encoding: How they are packed.
+        breathe: Called every few frames.
 
     Raises:
         ValueError: it is packed in a way that cannot be unpacked.
     """
-    plain, hearing = _unpacked(body, encoding.strip().lower()), form.hearing()
-    if plain.lstrip()[:1] == b"{":
-        hearing.whole(plain)
+    plain, hearing = _unpacked(pieces, encoding.strip().lower()), form.hearing()
+    if b"".join(plain[:FEW]).lstrip()[:1] == b"{":
+        hearing.whole(b"".join(plain))
     else:
-        for n, frame in enumerate(frames_of([plain])):
+        for n, frame in enumerate(frames_of(plain)):
             hearing.frame(frame)
             if not n % FEW:
                 breathe()
@@ -101,12 +109,12 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _unpacked(body: bytes, encoding: str) -> bytes:
+def _unpacked(pieces: Sequence[bytes], encoding: str) -> Sequence[bytes]:
     if encoding in ("", "identity"):
-        return body
+        return pieces
     if encoding not in _WINDOW:
         raise ValueError(f"an answer is packed as {encoding[:40]!r}")
     try:
-        return zlib.decompressobj(_WINDOW[encoding]).decompress(body, MOST)
+        return [zlib.decompressobj(_WINDOW[encoding]).decompress(b"".join(pieces), MOST)]
     except zlib.error:
         raise ValueError(f"an answer is no {encoding}") from None

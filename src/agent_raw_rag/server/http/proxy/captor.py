@@ -50,6 +50,7 @@ class Captor:
     def _run(self) -> None:
         while (one := self._inbox.get()) is not None:
             why = self._why_not(one)
+            one.pieces = []  # the next one may be long in coming
             with self._lock:
                 self._waiting -= one.size
             if why is not None:
@@ -73,7 +74,7 @@ class Captor:
         return None
 
     def _store(self, one: Overheard) -> None:
-        said = heard(one.form, b"".join(one.pieces), one.encoding, breathe=_breathe)
+        said = heard(one.form, one.pieces, one.encoding, breathe=_breathe)
         told = captures(
             Exchange(one.asked, said, one.session, one.partial, one.asked_at, one.said_at or now()),
             kept=self._store_turns == "permanent", passing=self._store_turns == "session",
