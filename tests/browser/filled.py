@@ -18,7 +18,7 @@ LONG = "http:long-session"
 HOSTILE = "mcp:hostile"
 HOSTILE_TEXT = (
     "The zeppelin page <script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'> said "
-    "</p></article><a href=\"javascript:window.hacked=3\">click</a> & &lt;b&gt; 🐘 `<i>code</i>`\n"
+    '</p></article><a href="javascript:window.hacked=3">click</a> & &lt;b&gt; 🐘 `<i>code</i>`\n'
     "```html\n<script>window.hacked = 4</script>\n```\n"
     "<svg onload=window.hacked=5>\u202egnirts"
 )
@@ -75,13 +75,17 @@ def _long() -> list[Capture]:
     texts[5] = "All of the output:\n```text\n" + "\n".join(f"line {n}" for n in range(120)) + "\n```"
     texts[449] += " quagga"
     return [
-        _capture(text, "long-session", n, (Role.USER, Role.ASSISTANT)[n % 2], LAST - 40 * DAY + n * 30_000, "http", info)
+        _capture(
+            text, "long-session", n, (Role.USER, Role.ASSISTANT)[n % 2], LAST - 40 * DAY + n * 30_000, "http", info
+        )
         for n, text in enumerate(texts)
     ]
 
 
 def _hostile() -> list[Capture]:
-    info = SessionInfo(cwd="/home/dev/<b>odd</b>", branch="\"><script>x</script>", title="<script>window.hacked = 6</script>")
+    info = SessionInfo(
+        cwd="/home/dev/<b>odd</b>", branch='"><script>x</script>', title="<script>window.hacked = 6</script>"
+    )
     return [
         _capture("What does the zeppelin page say?", "hostile", 0, Role.USER, LAST - 2 * DAY, "mcp", info),
         _capture(HOSTILE_TEXT, "hostile", 1, Role.ASSISTANT, LAST - 2 * DAY + 1000, "mcp", info),

@@ -94,7 +94,9 @@ def test_the_policy_lets_nothing_in_that_is_not_the_pages_own(visit: Come, token
     assert visitor.page.evaluate("window.hacked") is None
 
 
-@pytest.mark.parametrize("address", ["#/search?q=zeppelin+page", "#/session/mcp%3Ahostile", "#/", "#/timeline", "#/notes"])
+@pytest.mark.parametrize(
+    "address", ["#/search?q=zeppelin+page", "#/session/mcp%3Ahostile", "#/", "#/timeline", "#/notes"]
+)
 def test_markup_and_script_in_what_was_said_stay_text(visit: Come, token: str, address: str) -> None:
     page = visit().open(address, token)
     page.wait_for_load_state("networkidle")
