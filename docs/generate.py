@@ -81,6 +81,10 @@ NOTES = {
     "sessions.exchange": "number of the last exchange",
     "sessions.branched": "1: some turns are abandoned",
     "sessions.forgotten": "1: what its log adds is forgotten on arrival",
+    "sessions.kept": "1: no forgetting by filters takes it",
+    "sessions.passing": "1: there for its own history only; no chunk, no search",
+    "sessions.heard": "of a passing one: when the store was told of it last",
+    "sessions.endings": "of a passing one: how often it has ended; later turns' keys hold it",
     "turns.ordinal": "the turn's number in its session, from 1",
     "turns.exchange": "number of the user turn it belongs to",
     "turns.role": "`user`, `assistant`, `task` or `summary`; from a memory door also `event` or `tool`",
@@ -177,9 +181,9 @@ def mcp_tools() -> Iterable[str]:
     from agent_raw_rag.runtime import Runtime
     from agent_raw_rag.server.app import build
 
-    server, curating = (
-        build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/", curation=curation)
-        for curation in (False, True)
+    server, curating, chatting = (
+        build(lambda: Runtime.load(environment={"RAW_RAG_HOME": os.devnull}), folder="/", curation=curation, chat=chat)
+        for curation, chat in ((False, False), (True, False), (False, True))
     )
     tools = _listed(server)
     told = [{key: value for key, value in tool.items() if key != "wholeOutput"} for tool in tools]
@@ -192,6 +196,9 @@ def mcp_tools() -> Iterable[str]:
     yield "## With `--curation`"
     yield "These are offered besides, where the server was started so, or with `curation = true` in the section `[mcp]`."
     yield from _tools(_listed(curating)[len(tools) :])
+    yield "## With a model"
+    yield "Offered besides, where the section `[llm]` names one; over HTTP to tokens with the scope `chat`."
+    yield from _tools(_listed(chatting)[len(tools) :])
     yield from _prompts_and_resources(server)
 
 
@@ -592,6 +599,8 @@ EXPORT_NOTES = {
     "source.order": "of sources that hold the same turn, the one that sorts first is the better copy",
     "session.session": "`agent:native id`",
     "session.forgotten": "what its log adds is forgotten on arrival",
+    "session.kept": "no forgetting by filters takes it",
+    "session.endings": "how often it was there for its own history only, and ended; its turns' keys hold it",
     "session.last": "time of its last turn",
     "turn.id": "event id: `e` and the first 20 digits of the key",
     "turn.key": "what makes it this turn wherever it is met; 32 hexadecimal digits",

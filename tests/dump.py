@@ -8,7 +8,7 @@ from typing import Any
 
 QUERIES = {
     "sessions": """SELECT agent, native, parent, parent_kind, cwd, project, branch, title, version, started, last, turns,
-                     exchange, tokens FROM sessions WHERE turns > 0 ORDER BY agent, native""",
+                     exchange, tokens, kept, passing FROM sessions WHERE turns > 0 ORDER BY agent, native""",
     "turns": """SELECT s.native, t.ordinal, t.exchange, t.role, t.time, t.text, hex(t.key), t.status, t.open, t.abandoned,
                   t.branch_from, t.start_token, t.tokens, t.start, t.end, t.record_ids, hex(t.trail), t.redactions
                 FROM turns t JOIN sessions s ON s.id = t.session_id ORDER BY s.agent, s.native, t.ordinal""",

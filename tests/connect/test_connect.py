@@ -96,7 +96,7 @@ def test_hooks_stand_beside_those_of_others(home: Environment) -> None:
     settings.write_text(settings.read_text("utf-8") + "\n", "utf-8")
     outcomes(home, "claude", "--undo")
     assert json.loads(settings.read_text("utf-8")) == {
-        "hooks": {"PreCompact": [other], "SessionStart": []},
+        "hooks": {"PreCompact": [other], "SessionStart": [], "Stop": []},
         "model": "x",
     }
 

@@ -90,7 +90,8 @@ def test_when_the_time_is_over_the_store_is_not_read_to_its_end(tmp_path: Path) 
     path = tmp_path / "huge.db"
     connection = sqlite3.connect(path)
     connection.execute(
-        "CREATE TABLE sessions (id, agent, native, title, last, project, cwd, forgotten DEFAULT 0, parent_kind)"
+        "CREATE TABLE sessions (id, agent, native, title, last, project, cwd, forgotten DEFAULT 0,"
+        " passing DEFAULT 0, parent_kind)"
     )
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
     connection.execute(
@@ -185,7 +186,7 @@ def test_a_payload_without_an_end_is_not_waited_for(environment: dict[str, str])
     [{"RAW_RAG_HOOK_MS": "9" * 5000}, {"RAW_RAG_HOME": "~no-such-user/x"}, {"RAW_RAG_HOME": os.devnull}, {"HOME": ""}],
     ids=["limit", "unknown home", "home is a device", "empty HOME"],
 )
-@pytest.mark.parametrize("event", ["session-start", "pre-compact"])
+@pytest.mark.parametrize("event", ["session-start", "pre-compact", "stop"])
 def test_whatever_its_environment_says_it_ends_with_status_0(
     environment: dict[str, str], variables: dict[str, str], event: str, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -185,6 +186,48 @@ def test_payloads_are_written_down_with_masked_keys_for_the_user_alone(home: Hom
     assert talk.seen()[0]["headers"]["authorization"] == f"Bearer {KEY}"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
+def test_in_a_terminal_there_is_a_prompt_and_forgetting_asks_first(home: Home, talk: Talk) -> None:
+    import pty
+
+    master, slave = pty.openpty()
+    command = [sys.executable, "-c", RAW_RAG, "chat", "--session", "s1"]
+    environment = environment_of({**home.environment, "TERM": "dumb"})
+    with subprocess.Popen(command, env=environment, stdin=slave, stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        terminal = Terminal(master)
+        try:
+            terminal.until("session s1")
+            for typed, seen in (
+                ("hi there", "You said: hi there"),
+                ("/forget", "[y/N]"),
+                ("n", "› "),
+                ("/model", "echo is asked"),
+            ):
+                os.write(master, typed.encode() + b"\n")
+                terminal.until(seen)
+            process.send_signal(signal.SIGINT)  # at the prompt it leaves
+            assert process.wait(timeout=60) == 0
+        finally:
+            process.kill()
+            os.close(master)
+    assert len(stored(home, "s1")) == 2
+
+
+class Terminal:
+    """What a program shows in a terminal."""
+
+    def __init__(self, master: int) -> None:
+        self._master = master
+        self._shown = ""
+
+    def until(self, words: str) -> None:
+        """Read until they come, and forget what stood before them."""
+        while words not in self._shown:
+            self._shown += os.read(self._master, 4096).decode("utf-8", "replace")
+        self._shown = self._shown.partition(words)[2]
+
+
 def typed(home: Home, lines: list[str], *words: str) -> subprocess.CompletedProcess[str]:
     """A chat whose input is these lines."""
     return subprocess.run(
@@ -253,15 +296,15 @@ def test_the_tool_gives_what_came_in_time_and_tells_progress(home: Home, talk: T
         notices.append(message)
 
     async def use(client: Client) -> CallToolResult:
-        return await client.call_tool(
-            "chat", {"message": "hi", "model": model, "timeout_s": 0.5, "session_id": "s1"}, progress_callback=heard
-        )
+        await client.call_tool("chat", {"message": "before"})  # what is loaded once costs no time of the other's
+        arguments = {"message": "hi", "model": model, "timeout_s": 2, "session_id": "s1"}
+        return await client.call_tool("chat", arguments, progress_callback=heard)
 
     result = over_stdio(home.environment, use)
     told = result.structured_content or {}
     assert not result.is_error and told["partial"] and told["session_id"] == "s1"
     assert told["text"] == ("You" if model == "hold" else "")
-    assert notices == ["session s1"]
+    assert "session s1" in notices
     assert stored(home, "s1")[0] == ("user", "hi", False)
 
 
@@ -297,7 +340,7 @@ def test_over_http_the_tool_is_there_for_tokens_that_may_chat_and_tells_progress
 
     async def use(client: Client) -> CallToolResult:
         return await client.call_tool(
-            "chat", {"message": "hi", "model": "hold", "timeout_s": 0.5}, progress_callback=heard
+            "chat", {"message": "hi", "model": "hold", "timeout_s": 1}, progress_callback=heard
         )
 
     plain, chatty = home.token("plain"), home.token("chatty", scope="read,write,chat")
@@ -308,7 +351,7 @@ def test_over_http_the_tool_is_there_for_tokens_that_may_chat_and_tells_progress
         told = served.answer("chat", {"message": "hi", "session_id": "s1"}, chatty)
         assert told["text"] == "You said: hi"
         assert (served.with_client(use, chatty).structured_content or {})["partial"]
-    assert len(notices) == 1
+    assert notices
     assert [one[0] for one in stored(home, "s1", "proj")] == ["user", "assistant"]
     assert stored(home, "s1") == []
 

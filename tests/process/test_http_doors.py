@@ -318,7 +318,7 @@ def test_there_is_nothing_to_get_or_to_delete_without_sessions(served: Served, s
 
 
 def test_a_path_that_is_not_there_is_said_to_whoever_has_a_token(served: Served, secret: str) -> None:
-    for path in ("/mcp", "/mcp/memory//", "/mcp/memory/x", "/search", "/..%2f", "/health/x"):
+    for path in ("/mcp", "/mcp/memory//", "/mcp/memory/x", "/searches", "/..%2f", "/health/x"):
         assert served.ask(path, secret=secret, space="proj").status_code == 404
 
 

@@ -16,7 +16,21 @@ from agent_raw_rag.gateway.frames import frames_of
 from agent_raw_rag.sanitize import RULES, plant
 from tests.process.proxying import CHAT, Proxied, asking, proxied
 from tests.process.watching import wait_for
-from tests.servers.hostile import CUT, DONE, END, GONE, STREAM, Step, chunk, completion, delta, head, streamed, whole
+from tests.servers.hostile import (
+    CLOSE,
+    CUT,
+    DONE,
+    END,
+    GONE,
+    STREAM,
+    Step,
+    chunk,
+    completion,
+    delta,
+    head,
+    streamed,
+    whole,
+)
 
 pytestmark = pytest.mark.process
 
@@ -160,6 +174,20 @@ def test_an_upstream_that_dies_in_an_answer_at_once_cuts_the_connection(proxy: P
         proxy.post(asking("Die at once."), x_raw_rag_session="died-at-once")
     proxy.settled()
     assert [role for role, _, _ in proxy.turns("died-at-once")] in ([], ["user"])
+
+
+@pytest.mark.parametrize("first", [head(content_type="text/event-stream"),
+                                   head(content_type="text/event-stream").replace(b"HTTP/1.1", b"HTTP/1.0")])  # fmt: skip
+def test_a_stream_that_ends_with_its_connection_passes_whole(proxy: Proxied, first: bytes) -> None:
+    goes_on = threading.Event()
+    proxy.upstream.says(first, goes_on, delta("To the "), delta("end."), DONE, CLOSE)
+    session = f"old-{first[5:8].decode()}"
+    with proxy.client() as client, client.stream(
+        "POST", CHAT, json=asking("Old?", stream=True), headers=proxy.headers(**{"x-raw-rag-session": session})
+    ) as response:  # fmt: skip
+        goes_on.set()
+        assert b"".join(response.iter_raw()) == delta("To the ") + delta("end.") + DONE
+    assert proxy.captured(session, 2)[1] == ("assistant", "To the end.", False)
 
 
 @pytest.mark.line("F10")

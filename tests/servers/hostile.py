@@ -1,6 +1,7 @@
 """An upstream that does what real servers rarely do: each answer is a list of steps, sent byte by byte as the test says.
 
-A step is bytes to send, an event to wait for, ``GONE`` (wait until the client is gone) or ``CUT`` (close at once).
+A step is bytes to send, an event to wait for, ``GONE`` (wait until the client is gone), ``CUT`` (tear the connection) or
+``CLOSE`` (end it in good order).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 WAIT_SECONDS = 60.0
 GONE: Final = "gone"
 CUT: Final = "cut"
+CLOSE: Final = "close"
 Step = bytes | threading.Event | str
 
 
@@ -80,6 +82,8 @@ class Hostile:
                 while connection.recv(65_536):
                     pass
                 self.left.set()
+                return False
+            elif step == CLOSE:
                 return False
             else:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

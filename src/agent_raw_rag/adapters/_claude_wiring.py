@@ -25,7 +25,11 @@ WIRING = Wiring(
     hooks=Hooks(
         Files(beside(_folder, "settings.json"), (".claude/settings.json",)),
         Syntax.JSON,
-        (Event("SessionStart", "session-start", "compact|resume|startup"), Event("PreCompact", "pre-compact")),
+        (
+            Event("SessionStart", "session-start", "compact|resume|startup"),
+            Event("PreCompact", "pre-compact"),
+            Event("Stop", "stop"),
+        ),
     ),
     instructions=Files(beside(_folder, "CLAUDE.md"), ("CLAUDE.md",)),
     note="Claude Code asks before it trusts a project's servers.",

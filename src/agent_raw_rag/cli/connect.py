@@ -41,7 +41,7 @@ def connect(
         str, typer.Option("--scope", metavar="SCOPE", help="user: all projects. project: the current one's own files.")
     ] = "user",
     hooks: Annotated[
-        bool, typer.Option("--hooks", help="Also run us at compactions and starts.", rich_help_panel=WHAT)
+        bool, typer.Option("--hooks", help="Also run us at starts, at compactions and after turns.", rich_help_panel=WHAT)
     ] = False,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Also say when to search.", rich_help_panel=WHAT)
@@ -82,13 +82,13 @@ def connect(
     known = chosen(agents or wirings())
     if every and not undo:
         known = [(agent, one) for agent, one in known if machine.has(one)]
-    commands, notes = _commands(runtime.environment, config)
+    commands, notes = commands_of(runtime.environment, config)
     plan = Plan(machine, Scope(scope), commands)
     home = runtime.settings.home
     with nullcontext() if dry_run else lock(home, CONNECT, wait_seconds=LOCK_SECONDS, purpose="connect"):
         wirer = Wirer(Journal(home), datetime.now, dry_run)
         outcomes = _undone(plan, known, wirer) if undo else _wired(plan, known, wirer, hooks, instructions)
-    _show(outcomes, [] if undo else notes, as_json=json, dry_run=dry_run)
+    show(outcomes, [] if undo else notes, as_json=json, dry_run=dry_run)
     if any(one.change == "failed" for one in outcomes):
         raise typer.Exit(1)
 
@@ -111,7 +111,8 @@ def _undone(plan: Plan, known: Chosen, wirer: Wirer) -> list[Outcome]:
     return [attempted(place, wirer.undo) for agent, wiring in known for place in plan.to_undo(agent, wiring)]
 
 
-def _show(outcomes: list[Outcome], notes: list[str], *, as_json: bool, dry_run: bool) -> None:
+def show(outcomes: list[Outcome], notes: list[str], *, as_json: bool, dry_run: bool) -> None:
+    """Print what was done to files."""
     if as_json:
         render.as_json({"agents": [asdict(one) for one in outcomes], "notes": notes})
         return
@@ -177,7 +178,8 @@ def _here(home: str) -> str:
         return home
 
 
-def _commands(environment: Mapping[str, str], config: str | None) -> tuple[Commands, list[str]]:
+def commands_of(environment: Mapping[str, str], config: str | None) -> tuple[Commands, list[str]]:
+    """How this installation is started, and what there is to say about that."""
     from agent_raw_rag.connect.command import EPHEMERAL_NOTE, Installation
     from agent_raw_rag.connect.plan import Commands
 

@@ -42,7 +42,7 @@ Agent = Annotated[
         "--agent",
         "-a",
         metavar="NAME",
-        help="Only this agent; mcp, http or import: only what was captured.",
+        help="Only this agent; mcp, http, chat, proxy or import: only what was captured.",
         rich_help_panel=FILTERS,
     ),
 ]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import sys
 import time
-import webbrowser
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,8 +34,8 @@ def web(
 ) -> None:  # fmt: skip
     """Open the page: print a link to it that works once, within ten minutes, on this machine.
 
-    Where this home is served already the link leads there, and the command ends. Else it serves until Ctrl+C; no token is needed
-    beforehand.
+    Where this home is served already, on this port or, if none is given, on another, the link leads there, and the command ends.
+    Else it serves until Ctrl+C; no token is needed beforehand.
     """
     from agent_raw_rag.memory.token_terms import lifetime
     from agent_raw_rag.server.http.serving import address
@@ -47,9 +44,10 @@ def web(
     host, number = runtime.settings.http.host, runtime.settings.http.port if port is None else port
     _check_own(host)
     wants = opening if opening is not None else sys.stdout.isatty()
-    if number and _is_served(runtime, number):
-        _check_answers(host, number)
-        _show(runtime, address(host, number), milliseconds, wants)
+    served = _served(runtime, number, only=port is not None)
+    if served is not None:
+        _check_answers(host, served)
+        _show(runtime, address(host, served), milliseconds, wants)
         return
     memory_serve.serve_plain(
         runtime, host, number, memory_serve.legacy_tokens_of(runtime),
@@ -68,14 +66,20 @@ def _check_own(host: str) -> None:
         )
 
 
-def _is_served(runtime: Runtime, port: int) -> bool:
+def _served(runtime: Runtime, port: int, *, only: bool) -> int | None:
+    """The port on which some process serves this home: this one, unless ``only`` another will do; None: there is none."""
     from agent_raw_rag.store import lock
 
-    return lock.is_held(runtime.home, lock.http(port))
+    others = [] if only else lock.served(runtime.home)
+    held = (name for name in (lock.http(port), *others) if lock.is_held(runtime.home, name))
+    return next((int(name.partition("-")[2]) for name in held), None)
 
 
 def _check_answers(host: str, port: int) -> None:
     """Raises ServiceError: whoever serves this home there does not answer, or has no page."""
+    import http.client
+    import json
+
     connection = http.client.HTTPConnection(host.strip("[]"), port, timeout=LOOK_SECONDS)
     try:
         connection.request("GET", "/health")
@@ -100,5 +104,9 @@ def _show(runtime: Runtime, url: str, lasting: int, wants: bool) -> None:
     render.raw(link)
     sys.stdout.flush()
     render.aside("The link works once, within ten minutes. `raw-rag web` makes another.")
-    if wants and not webbrowser.open(link):
+    if not wants:
+        return
+    import webbrowser
+
+    if not webbrowser.open(link):
         render.aside("No browser could be opened: open the link yourself.")

@@ -1,4 +1,5 @@
-"""``raw-rag hook``: what an agent runs at a compaction or a start. Never blocks, never fails, says nothing when in doubt.
+"""``raw-rag hook``: what an agent runs at a start, at a compaction, after a turn. Never blocks, never fails, says nothing when
+in doubt.
 
 Reads the store directly instead of through the runtime: a hook has 300 ms in all, and an interpreter that starts and
 imports the other commands has spent them. Only light modules are imported here, most of them at first use.
@@ -12,9 +13,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 LIMIT_SECONDS = 0.3
+STOP_SECONDS = 0.9
+"""After a turn nobody waits for words of ours, and the turn would not be taken in if the time were over."""
 LIMIT_VARIABLE = "RAW_RAG_HOOK_MS"
 LEAVE_SECONDS = 0.02
 """Of the limit, for the end of the process: whoever waits for it waits for that too."""
@@ -22,7 +25,12 @@ START_SECONDS = 0.08
 """What starting the interpreter took, where the system does not tell."""
 MOST_INPUT = 1 << 20
 LARGEST_LOG = 1 << 20
-EVENTS = {"session-start": "SessionStart", "pre-compact": "PreCompact"}
+EVENTS = {"session-start": "SessionStart", "pre-compact": "PreCompact", "stop": "Stop"}
+STOP = "stop"
+USED = (
+    "session_id", "transcript_path", "cwd", "stop_hook_active", "last_assistant_message", "prompt", "prompt_id", "turn_id",
+)  # fmt: skip
+"""What is read of what an agent sends after a turn."""
 
 Remaining = Callable[[], float]
 
@@ -38,7 +46,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def _answer_in_time(arguments: Sequence[str]) -> None:
     given = dict(word.partition("=")[::2] for word in arguments if word.startswith(f"{LIMIT_VARIABLE}="))
-    deadline = time.monotonic() + limit({**os.environ, **given}) - LEAVE_SECONDS - _age()
+    usual = STOP_SECONDS if any(word.endswith(STOP) for word in arguments) else LIMIT_SECONDS
+    deadline = time.monotonic() + limit({**os.environ, **given}, usual) - LEAVE_SECONDS - _age()
     guard = threading.Timer(max(deadline - time.monotonic(), 0.0), os._exit, (0,))
     guard.daemon = True
     guard.start()
@@ -49,11 +58,11 @@ def _answer_in_time(arguments: Sequence[str]) -> None:
         sys.stdout.flush()
 
 
-def limit(environment: Mapping[str, str]) -> float:
+def limit(environment: Mapping[str, str], usual: float = LIMIT_SECONDS) -> float:
     """Seconds that a hook may take in all: the variable's, where it says a sensible number of milliseconds."""
     given = environment.get(LIMIT_VARIABLE, "")
     sensible = given.isascii() and given.isdigit() and len(given) <= 6 and int(given) > 0
-    return int(given) / 1000 if sensible else LIMIT_SECONDS
+    return int(given) / 1000 if sensible else usual
 
 
 def answer(
@@ -75,6 +84,9 @@ def answer(
     environment = {**environment, **variables}
     if event == "pre-compact":
         _ingest(options, environment)
+        return ""
+    if event == STOP:
+        _stop(payload, options, environment)
         return ""
     text = session_start(payload, options, environment, remaining)
     if not text:
@@ -112,6 +124,9 @@ def _options(arguments: Sequence[str]) -> tuple[str, dict[str, str], dict[str, s
             variables[name] = value
         else:
             words.append(word)
+    if len(words) == 1 and words[0].endswith(f"-{STOP}"):
+        options["--agent"] = words[0].removesuffix(f"-{STOP}")
+        words = [STOP]
     if len(words) != 1 or words[0] not in EVENTS:
         raise ValueError(f"raw-rag hook: one of {', '.join(EVENTS)}, not {' '.join(words)!r}")
     return words[0], options, variables
@@ -130,17 +145,40 @@ def _payload() -> dict[str, Any]:
 
 def _ingest(options: Mapping[str, str], environment: Mapping[str, str]) -> None:
     """Start reading the logs, in a process of its own that nobody waits for."""
+    with open(os.devnull, "rb") as nothing:
+        _begin(
+            "from agent_raw_rag.cli.ingest import main; main()", options, environment, nothing, "--quiet", "--no-embed"
+        )
+
+
+def _stop(payload: Mapping[str, Any], options: Mapping[str, str], environment: Mapping[str, str]) -> None:
+    """Start taking in the turn that has just ended, likewise. What is sent may be larger than a pipe holds: it goes by a file
+    that has no name."""
+    import tempfile
+
+    if payload.get("stop_hook_active") or not payload:
+        return
+    told = {name: payload[name] for name in USED if name in payload}
+    with tempfile.TemporaryFile() as sent:
+        sent.write(json.dumps(told).encode("utf-8", "surrogatepass"))
+        sent.seek(0)
+        _begin("from agent_raw_rag.connect.stop import main; main()", options, environment, sent)
+
+
+def _begin(
+    program: str, options: Mapping[str, str], environment: Mapping[str, str], stdin: IO[bytes], *more: str
+) -> None:
     import subprocess
 
     from agent_raw_rag.connect.location import store_path
 
     home = os.path.dirname(store_path(options.get("--config"), environment))
     os.makedirs(home, mode=0o700, exist_ok=True)
-    words = [sys.executable, "-c", "from agent_raw_rag.cli.ingest import main; main()", "--quiet", "--no-embed"]
+    words = [sys.executable, "-c", program, *more]
     words += [word for name in ("--agent", "--config") if options.get(name) for word in (name, options[name])]
     with open(log_file(home), "ab") as log:
         subprocess.Popen(  # noqa: S603 - ourselves
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, env=dict(environment),
+            words, stdin=stdin, stdout=subprocess.DEVNULL, stderr=log, env=dict(environment),
             start_new_session=True, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
 

@@ -81,18 +81,21 @@ class Plan:
     scope: Scope
     commands: Commands
 
-    def to_write(self, agent: str, wiring: Wiring, *, hooks: bool, instructions: bool) -> list[Place]:
+    def to_write(
+        self, agent: str, wiring: Wiring, *, hooks: bool, instructions: bool, server: bool = True
+    ) -> list[Place]:
         """Where a program's parts go: each into the file that has it, else the first that exists, else the last. What a
         program has no place for is left out."""
-        wanted = {"server": True, "hooks": hooks, "instructions": instructions}
+        wanted = {"server": server, "hooks": hooks, "instructions": instructions}
         found = [part for part in self._parts(agent, wiring) if wanted[part.kind]]
         return [place for part in found if (place := self._place(wiring, part)) is not None]
 
-    def to_undo(self, agent: str, wiring: Wiring) -> list[Place]:
-        """Every file in which a part of a program may be."""
+    def to_undo(self, agent: str, wiring: Wiring, *, hooks_only: bool = False) -> list[Place]:
+        """Every file in which a part of a program, or its hooks, may be."""
         return [
             Place(wiring.name, part, path)
             for part in self._parts(agent, wiring)
+            if part.kind == "hooks" or not hooks_only
             for path in self.machine.paths(part.files, self.scope)
             if os.path.lexists(path)
         ]

@@ -166,13 +166,14 @@ class _Exchange:
 
     async def __aenter__(self) -> _Exchange:
         import anyio.to_thread
-        import httpx2
 
         server, body = self._server, self._request.body
         url, headers = f"{server.root}{self._request.path}", server.headers(server.upstream.key(server.environment))
         headers["accept-encoding"] = "identity"
-        timeout = httpx2.Timeout(None, connect=server.upstream.connect_seconds)
         verify = await anyio.to_thread.run_sync(_trust, server.root)
+        import httpx2  # its first import takes a while too, and was made in the thread
+
+        timeout = httpx2.Timeout(None, connect=server.upstream.connect_seconds)
         self._client = httpx2.AsyncClient(verify=verify, trust_env=False, follow_redirects=False, timeout=timeout)
         if server.watching:
             masked = {name: server.masked(value) for name, value in headers.items()}
@@ -203,7 +204,7 @@ class _Exchange:
         """The body as it comes. Raises UpstreamError: it breaks off, or is longer than anybody reads."""
         size = 0
         with failures(self._server):
-            async for piece in self.response.aiter_raw():
+            async for piece in self.response.aiter_bytes():
                 size += len(piece)
                 if size > most:
                     raise UpstreamError(f"{self._server.root} does not come to an end: {most:,} bytes were read.")
@@ -230,7 +231,7 @@ def failures(server: Server) -> Iterator[None]:
         ) from None
     except httpx2.ConnectError as error:
         raise UpstreamError(f"{server.root} cannot be reached: {_reason(error)}.", hint="Is it running?") from None
-    except (httpx2.TransportError, httpx2.InvalidURL, OSError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise UpstreamError(f"{server.root} broke off: {_reason(error)}.") from None
 
 
@@ -239,5 +240,7 @@ def _reason(error: Exception) -> str:
 
 
 def _trust(root: str) -> ssl.SSLContext:
-    """Whom to believe. For a server without TLS nobody: loading the system's certificates takes 50 ms and more."""
+    """Whom to believe; called in a worker thread. For a server without TLS nobody: loading certificates takes 50 ms and more."""
+    import httpx2  # noqa: F401
+
     return ssl.create_default_context() if root.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
@@ -103,6 +104,8 @@ class Conversation:
     """Called in a worker thread after each question that reached the model: why its turns could not be stored, or None."""
     named: Callable[[str], str]
     """A session's id as the store keeps it."""
+    held: Callable[[str], AbstractContextManager[object]] = lambda session: nullcontext()
+    """Keeps a session from being ended while a question of it is on its way."""
     mark: Callable[[], str] = lambda: secrets.token_hex(5)
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
@@ -118,6 +121,10 @@ class Conversation:
         allowed = min(question.timeout_seconds or self.timeout_seconds, self.timeout_seconds)
         deadline = anyio.current_time() + allowed
         begun = await anyio.to_thread.run_sync(self._begin, question)
+        with self.held(begun.session):
+            return await self._go_on(question, begun, listener, deadline)
+
+    async def _go_on(self, question: Question, begun: _Begun, listener: Listener, deadline: float) -> Answer:
         await listener.begun(begun.session)
         hearing = self.asking.hearing()
         late = True  # whatever ends it before its end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent_raw_rag.gateway.forms import Form
@@ -16,6 +17,7 @@ SOURCE = "proxy"
 LONGEST_NAME = 200
 _WINDOW = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 """Encoding -> what zlib calls it."""
+FEW = 16
 MOST = 64 * 1024 * 1024
 """Bytes of an answer that is unpacked."""
 
@@ -40,8 +42,8 @@ def session_of(asked: Asked, named: str | None, who: str) -> str:
     return f"proxy-{_digest(who, asked.first('system'), asked.first('user'))}"
 
 
-def heard(form: Form, body: bytes, encoding: str = "") -> Said:
-    """What an answer says, at once or in frames, whatever its headers say of it.
+def heard(form: Form, body: bytes, encoding: str = "", *, breathe: Callable[[], None] = lambda: None) -> Said:
+    """What an answer says, at once or in frames, whatever its headers say of it. ``breathe`` is called every few frames.
 
     Raises:
         ValueError: it is packed in a way that cannot be unpacked.
@@ -50,8 +52,10 @@ def heard(form: Form, body: bytes, encoding: str = "") -> Said:
     if plain.lstrip()[:1] == b"{":
         hearing.whole(plain)
     else:
-        for frame in frames_of([plain]):
+        for n, frame in enumerate(frames_of([plain])):
             hearing.frame(frame)
+            if not n % FEW:
+                breathe()
     return hearing.said
 
 

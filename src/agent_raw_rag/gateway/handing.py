@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from agent_raw_rag.errors import UpstreamError
 from agent_raw_rag.gateway.upstream import Headers, Upstream, headers_down, headers_up
-
-if TYPE_CHECKING:
-    import httpx2
+from agent_raw_rag.gateway.wire import BrokenError, Wire, connect
 
 IDLE_SECONDS = 4.0
 """An unused connection is kept so long: less than after what most servers close it, just when the next request is on its way."""
-IDLE_CONNECTIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +37,21 @@ class Handed:
 class Answer:
     """What comes back."""
 
-    def __init__(self, upstream: Upstream, response: httpx2.Response) -> None:
-        self._name = upstream.name
-        self._response = response
-        self.status: int = response.status_code
-        self.headers = headers_down(response.headers.raw)
+    def __init__(self, wire: Wire, upstream: Upstream, method: str, status: int, headers: Headers) -> None:
+        self._wire, self._upstream, self._method = wire, upstream, method
+        self._sent = headers
+        self.status = status
+        self.headers = headers_down(headers)
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Its body, in the pieces in which it comes. Raises UpstreamError: it broke off."""
-        import httpx2
-
+        patience = self._upstream.read_seconds
         try:
-            async for piece in self._response.stream:
+            async for piece in self._wire.pieces(self._method, self.status, self._sent, patience):
                 yield piece
-        except (httpx2.TransportError, OSError, ssl.SSLError) as error:
-            raise UpstreamError(f"The answer of {self._name} broke off: {type(error).__name__}.") from None
+        except (BrokenError, OSError) as error:  # TimeoutError is an OSError
+            why = f"nothing came for {patience:g} s" if isinstance(error, TimeoutError) else "the connection ended"
+            raise UpstreamError(f"The answer of {self._upstream.name} broke off: {why}.") from None
 
 
 class Link:
@@ -64,10 +61,12 @@ class Link:
         """Raises ConfigError: its address is none."""
         self.upstream = upstream
         self._root = upstream.root
-        self._path = self._root.partition("://")[2].partition("/")[2].encode()
+        _, _, place = self._root.partition("://")
+        host, _, path = place.partition("/")
+        self._host, self._path = host.encode(), path.encode()
         self._environment = environment
-        self._transport: httpx2.AsyncHTTPTransport | None = None
-        self._opening = asyncio.Lock()
+        self._trusted: ssl.SSLContext | None = None
+        self._idle: list[Wire] = []
 
     @asynccontextmanager
     async def open(self, handed: Handed) -> AsyncIterator[Answer]:
@@ -76,57 +75,65 @@ class Link:
         Raises:
             UpstreamError: nobody answers, or there is no key. No secret is in the message.
         """
-        import httpx2
-
-        request = self._request(handed)
-        try:
-            response = await (await self._opened()).handle_async_request(request)
-        except (httpx2.TransportError, OSError, ssl.SSLError) as error:
-            raise UpstreamError(
-                f"{self.upstream.name} does not answer ({type(error).__name__}).",
-                hint=f"Is a server running at {self._root}?",
-            ) from None
-        try:
-            yield Answer(self.upstream, response)
-        finally:
-            await response.aclose()
-
-    async def close(self) -> None:
-        """Give the connections back."""
-        if self._transport is not None:
-            await self._transport.aclose()
-
-    def _request(self, handed: Handed) -> httpx2.Request:
-        import httpx2
-
-        one = self.upstream
         target = b"/" + self._path + handed.target if self._path else handed.target
-        headers = headers_up(one, handed.headers, one.key(self._environment), handed.token)
-        patience = {"connect": one.connect_seconds, "read": one.read_seconds, "write": one.read_seconds, "pool": None}
+        headers = self._headers(handed)
+        wire = await self._connected()
         try:
-            url = httpx2.URL(self._root).copy_with(raw_path=target)
-        except httpx2.InvalidURL:
-            raise UpstreamError("The path cannot be handed on.") from None
-        has_body = bool(handed.body) or handed.method in ("POST", "PUT", "PATCH")
-        return httpx2.Request(
-            handed.method, url, headers=headers, content=handed.body if has_body else None,
-            extensions={"timeout": patience},
-        )  # fmt: skip
+            status, sent = await self._asked(wire, handed, target, headers)
+            yield Answer(wire, self.upstream, handed.method, status, sent)
+        finally:
+            if wire.is_open:
+                wire.idle_since = time.monotonic()
+                self._idle.append(wire)
+            else:
+                wire.close()
 
-    async def _opened(self) -> httpx2.AsyncHTTPTransport:
-        if self._transport is None:
-            async with self._opening:
-                if self._transport is None:
-                    self._transport = await asyncio.to_thread(_transport, self._root.startswith("https:"))
-        return self._transport
+    def close(self) -> None:
+        """Give the connections back."""
+        for wire in self._idle:
+            wire.close()
+        self._idle.clear()
+
+    def _headers(self, handed: Handed) -> Headers:
+        one = self.upstream
+        headers = [(b"host", self._host), *headers_up(one, handed.headers, one.key(self._environment), handed.token)]
+        if handed.body or handed.method in ("POST", "PUT", "PATCH"):
+            headers.append((b"content-length", str(len(handed.body)).encode()))
+        return headers
+
+    async def _asked(self, wire: Wire, handed: Handed, target: bytes, headers: Headers) -> tuple[int, Headers]:
+        try:
+            return await wire.ask(handed.method, target, headers, handed.body, self.upstream.read_seconds)
+        except (BrokenError, OSError) as error:
+            raise self._silent(error) from None
+
+    async def _connected(self) -> Wire:
+        oldest = time.monotonic() - IDLE_SECONDS
+        while self._idle:
+            wire = self._idle.pop()
+            if wire.is_open and wire.idle_since > oldest:
+                return wire
+            wire.close()
+        try:
+            if self._root.startswith("https:") and self._trusted is None:
+                self._trusted = await asyncio.to_thread(_trusted)
+            return await connect(self._root, self._trusted, self.upstream.connect_seconds)
+        except OSError as error:
+            raise self._silent(error) from None
+
+    def _silent(self, error: Exception) -> UpstreamError:
+        if isinstance(error, TimeoutError):
+            why = "it is silent"
+        else:
+            why = str(error) if isinstance(error, BrokenError) else type(error).__name__
+        return UpstreamError(
+            f"{self.upstream.name} does not answer ({why}).", hint=f"Is a server running at {self._root}?"
+        )
 
 
-def _transport(secure: bool) -> httpx2.AsyncHTTPTransport:
+def _trusted() -> ssl.SSLContext:
+    """Whom to trust. Takes a while."""
     import httpx2
 
-    # Without TLS nothing is trusted: loading the system's certificates takes a while, which the first request would wait for.
-    verify: ssl.SSLContext | bool = True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    limits = httpx2.Limits(
-        max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS, keepalive_expiry=IDLE_SECONDS
-    )
-    return httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits)
+    found: ssl.SSLContext = httpx2.create_ssl_context(trust_env=False)
+    return found

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import orjson
+
 from agent_raw_rag.gateway.frames import Frame
 from agent_raw_rag.models import Action, ToolCall
 from agent_raw_rag.sanitize.actions import action_lines
@@ -127,6 +129,10 @@ def call_line(name: str, args: Mapping[str, Any] | str) -> str:
 
 def parsed(data: bytes | str) -> Any:
     """A JSON document; None: it is none."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:  # or what only the other takes: numbers without end, halves of a character
+        pass
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

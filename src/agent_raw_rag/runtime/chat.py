@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -81,7 +82,7 @@ class Chat:
             asking=self.asking, prompting=lambda: self._prompting, history=self._history(), remember=self._remember,
             store=self._store, label=self._labelled, now=self.memory.store.now,
             timeout_seconds=self.parts.settings.llm.timeout_seconds, failed=self._failed, counted=self._counted,
-            named=self._named,
+            named=self._named, held=self._held,
         )  # fmt: skip
 
     @cached_property
@@ -108,6 +109,10 @@ class Chat:
     def _labelled(self, capture: Capture) -> Capture:
         how = self.parts.settings.capture.store_turns
         return replace(capture, kept=how == "permanent", passing=how == "session")
+
+    def _held(self, session: str) -> AbstractContextManager[object]:
+        passes = self.parts.settings.capture.store_turns == "session"
+        return self.memory.live_session(session) if passes else nullcontext()
 
     def _named(self, session: str) -> str:
         """A session's id as the store keeps it."""

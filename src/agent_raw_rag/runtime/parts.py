@@ -126,6 +126,14 @@ class Parts:
                 raise UsageError(f"Agent {name!r} is switched off.", hint=f"Set sources.{name}.enabled = true.")
         return {name: enabled[name] for name in (agents or enabled)}
 
+    def enabled(self, agent: str) -> tuple[Adapter, tuple[Root, ...]]:
+        """An agent's row, with the folders its logs are looked for in.
+
+        Raises:
+            UsageError: it is unknown, or switched off.
+        """
+        return next(iter(self._chosen([agent]).values()))
+
     @property
     def browser(self) -> Browser:
         """The reading use cases."""

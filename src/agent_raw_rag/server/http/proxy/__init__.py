@@ -42,6 +42,6 @@ def proxy_part(ground: Ground) -> Part:
                 await relay.idle()
             await anyio.to_thread.run_sync(captor.close)
             for link in links.values():
-                await link.close()
+                link.close()
 
     return Part([Route(door, relay)], running)

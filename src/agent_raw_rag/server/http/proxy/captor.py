@@ -73,7 +73,7 @@ class Captor:
         return None
 
     def _store(self, one: Overheard) -> None:
-        said = heard(one.form, b"".join(one.pieces), one.encoding)
+        said = heard(one.form, b"".join(one.pieces), one.encoding, breathe=_breathe)
         told = captures(
             Exchange(one.asked, said, one.session, one.partial, one.asked_at, one.said_at or now()),
             kept=self._store_turns == "permanent", passing=self._store_turns == "session",
@@ -81,6 +81,11 @@ class Captor:
         if told:
             self._ground.runtime.in_space(one.space).memory.raw.capture_all(told, one.actor)
             self._ground.wrote()
+
+
+def _breathe() -> None:
+    """Let the event loop have the interpreter: it would wait for the end of this thread's turn at each piece it relays."""
+    time.sleep(0)
 
 
 def now() -> int:

@@ -44,7 +44,7 @@ class Result(TypedDict):
     timestamp: str | None
 
 
-class Timing(TypedDict):
+class SearchTiming(TypedDict):
     """How long it took, and among how many notes and turns."""
 
     embedding_ms: float
@@ -60,7 +60,7 @@ class Found(TypedDict):
     """What was found, best first."""
 
     results: list[Result]
-    timing: Timing
+    timing: SearchTiming
 
 
 def search(call: Call) -> Found:
