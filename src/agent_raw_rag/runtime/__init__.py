@@ -265,15 +265,8 @@ class Runtime(Parts):
         limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         return self.funnel.search(
-            query,
-            self.scope(ask),
-            limit,
-            max_tokens=budget,
-            zone=self.zone,
-            resume=self.resume,
-            asked_at=asked_at,
-            again=again,
-        )
+            query, self.scope(ask), limit, max_tokens=budget, zone=self.zone, resume=self.resume, asked_at=asked_at, again=again,
+        )  # fmt: skip
 
     def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:
         """The last turns of a project."""
