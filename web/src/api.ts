@@ -123,7 +123,7 @@ export function useAsked<T>(key: string, question: (signal: AbortSignal) => Prom
   }, [key, round]);
   const stale = state.key !== key;
   return {
-    data: state.data,
+    data: key ? state.data : null,
     error: state.error,
     waiting: key !== "" && (state.waiting || stale),
     again: () => next((n) => n + 1),

@@ -250,8 +250,10 @@ class Runtime(Parts):
 
     # ------------------------------------------------------------ reading
 
-    def search(self, query: str, ask: Ask, *, top_k: int | None = None, max_tokens: int | None = None) -> SearchResult:
-        """The passages that answer a query.
+    def search(
+        self, query: str, ask: Ask, *, top_k: int | None = None, max_tokens: int | None = None, again: bool = True
+    ) -> SearchResult:
+        """The passages that answer a query. ``again``: read them again with the reranker, which takes most of the time.
 
         Raises:
             UsageError: a bad filter or number, an empty query.
@@ -263,8 +265,8 @@ class Runtime(Parts):
         limit = _within("top_k", top_k, self.settings.search.top_k, 1, 100)
         budget = _within("max_tokens", max_tokens, self.settings.search.max_tokens, 200, 100_000)
         return self.funnel.search(
-            query, self.scope(ask), limit, max_tokens=budget, zone=self.zone, resume=self.resume, asked_at=asked_at
-        )
+            query, self.scope(ask), limit, max_tokens=budget, zone=self.zone, resume=self.resume, asked_at=asked_at, again=again,
+        )  # fmt: skip
 
     def recent(self, ask: Ask, *, limit: int = 30, max_tokens: int | None = None) -> TurnsResult:
         """The last turns of a project."""

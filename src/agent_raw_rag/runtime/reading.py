@@ -52,7 +52,7 @@ class Reading:
 
     # ------------------------------------------------------------ passages
 
-    def passages(self, query: str, ask: Ask, limit: int, *, explain: bool) -> dict[str, Any]:
+    def passages(self, query: str, ask: Ask, limit: int, *, explain: bool, again: bool = True) -> dict[str, Any]:
         """The passages that answer a query, as JSON values, with each turn's own text and what to mark in it.
 
         Raises:
@@ -63,7 +63,7 @@ class Reading:
 
         began = time.perf_counter()
         if self.has_store or not query.strip():
-            found = self.runtime.search(query, ask, top_k=limit)
+            found = self.runtime.search(query, ask, top_k=limit, again=again)
         else:
             found = SearchResult(query[:500], [], [], ["Nothing is stored yet."])
         timing = {"total_ms": round((time.perf_counter() - began) * 1000, 1)}

@@ -66,12 +66,12 @@ class Funnel:
 
     def search(
         self, query: str, scope: Scope, top_k: int, *, max_tokens: int, zone: tzinfo, resume: Resume,
-        asked_at: float | None = None,
+        asked_at: float | None = None, again: bool = True,
     ) -> SearchResult:  # fmt: skip
         """The passages that answer a query, within a token budget; none if nothing is relevant. ``asked_at``: when the rerank
-        budget began, by the clock; None: now."""
+        budget began, by the clock; None: now. ``again``: read them again, which is what takes most of the time."""
         reader = self.reader()
-        ranking, _ = self.rank(query, scope, reader, asked_at)
+        ranking, _ = self.rank(query, scope, reader, asked_at, again=again)
         how = Expansion(max_tokens, self.settings.whole_turns, self.settings.once, self.settings.time_order)
         hits = hits_of(ranking, top_k, reader, zone)
         passages, left_out = expand(hits, ends(query), how, reader, zone, resume)
@@ -84,7 +84,7 @@ class Funnel:
         return SearchResult(_short(query), passages, ranking.stages, notes, projects)
 
     def rank(
-        self, query: str, scope: Scope, reader: Reader, asked_at: float | None = None
+        self, query: str, scope: Scope, reader: Reader, asked_at: float | None = None, *, again: bool = True
     ) -> tuple[Ranking, dict[int, ChunkRow]]:
         """Relevant candidates, best first, and their chunks."""
         ranking, on = Ranking(), self.settings
@@ -93,7 +93,10 @@ class Funnel:
         with self._indexes:
             encoder, weighed = self._coarse(asked, scope, reader, ranking)
         spent_ms = 1000 * (self.clock() - begun)
-        self._rerank(asked, encoder, weighed, ranking, on.rerank_budget_ms - spent_ms * AS_MUCH_AGAIN)
+        if again:
+            self._rerank(asked, encoder, weighed, ranking, on.rerank_budget_ms - spent_ms * AS_MUCH_AGAIN)
+        else:
+            ranking.stages.append("rerank: left out, as asked")
         if on.recency:
             newest_first(ranking)
         off = [name for name in SWITCHES if not getattr(on, name)]

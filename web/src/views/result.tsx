@@ -9,10 +9,14 @@ import type { Found, Part, Passage } from "../types";
 import { base, titled } from "../words";
 
 const MOST_ALSO = 5;
+const NEAR = 3;
 
 export function Result({ passage, find, question }: { passage: Passage; find: RegExp | null; question: Record<string, unknown> }) {
   const here = address("session", passage.session, { turn: passage.turn });
   const [shown, show] = useState(false);
+  const all = parts(passage);
+  const near = around(all, passage.turn);
+  const [whole, widen] = useState(false);
   return (
     <article class="result" data-step tabIndex={-1} aria-label={titled(passage)}>
       <header>
@@ -34,7 +38,7 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
         />
       </header>
       <div class="turns">
-        {parts(passage).map((part) => (
+        {(whole ? all : near).map((part) => (
           <div key={part.turn} class={`turn ${part.role} ${part.turn === passage.turn ? "best" : ""}`}>
             <p class="who">
               <a href={address("session", passage.session, { turn: part.turn })} title={`Turn ${part.turn}`}>
@@ -46,6 +50,11 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
             {part.truncated && <p class="fine">Cut here: the whole turn is in the session.</p>}
           </div>
         ))}
+        {all.length > near.length && (
+          <button type="button" class="unfold" aria-expanded={whole} onClick={() => widen(!whole)}>
+            {whole ? "Show fewer turns" : `Show all ${all.length} turns`}
+          </button>
+        )}
       </div>
       <footer class="acts">
         <a class="button" href={here}>
@@ -125,6 +134,13 @@ function Stages({ passage, question }: { passage: Passage; question: Record<stri
 
 function summary(passage: Passage): { stage: string; rank: number; score: number }[] {
   return Object.entries(passage.scores).flatMap(([stage, score]) => (score === null ? [] : [{ stage, rank: 0, score: score as number }]));
+}
+
+/** The turn that matches best, and the ones next to it. */
+function around(all: Part[], turn: number): Part[] {
+  const place = Math.max(0, all.findIndex((one) => one.turn === turn));
+  const first = Math.max(0, Math.min(place - 1, all.length - NEAR));
+  return all.length <= NEAR + 1 ? all : all.slice(first, first + NEAR);
 }
 
 /** The turns of a passage; from its text if the server gave none apart. */

@@ -11,6 +11,8 @@ import { finder } from "../text";
 import { Result } from "./result";
 
 const RECENT = 20;
+/** What the server says of an answer that could be read again. */
+const LEFT_OUT = "rerank: left out, as asked";
 
 export function Search({ query }: { query: URLSearchParams }) {
   const q = query.get("q") ?? "";
@@ -54,15 +56,23 @@ export function Search({ query }: { query: URLSearchParams }) {
 
 function Results({ q, filters }: { q: string; filters: Chosen }) {
   const key = JSON.stringify([q, filters]);
-  const asked = useAsked<Found>(key, (signal) => ask("passages", { method: "POST", body: { query: q, ...set(filters) }, signal }));
-  const found = asked.data;
+  const question = { query: q, ...set(filters) };
+  // The first order comes at once; reading the passages again may take seconds, and then puts its own in that one's place.
+  const asked = useAsked<Found>(key, (signal) => ask("passages", { method: "POST", body: { ...question, rerank: false }, signal }));
+  const first = asked.waiting ? null : asked.data;
+  const closer = useAsked<Found>(first?.passages.length && first.stages.some((one) => one === LEFT_OUT) ? key : "", (signal) =>
+    ask("passages", { method: "POST", body: question, signal }),
+  );
+  const found = (!closer.waiting && first && closer.data) || asked.data;
   const find = useMemo(() => finder(found?.terms ?? words(q)), [found, q]);
   if (asked.error) return <Trouble error={asked.error} again={asked.again} />;
   return (
     <section aria-label="Results" aria-busy={asked.waiting}>
       <p class="count" aria-live="polite">
         {asked.waiting ? "Searching…" : found && `${counted(found.passages.length, "passage")}${found.timing ? ` in ${Math.round(found.timing.total_ms)} ms` : ""}`}
+        {closer.waiting && ". Reading them again…"}
       </p>
+      {closer.error && <Trouble error={closer.error} again={closer.again} />}
       {found && (
         <div class={asked.waiting ? "stale" : undefined}>
           {found.notes.map((note) => (
@@ -71,7 +81,7 @@ function Results({ q, filters }: { q: string; filters: Chosen }) {
             </p>
           ))}
           {found.passages.map((one) => (
-            <Result key={`${one.session} ${one.first_turn} ${one.turn}`} passage={one} find={find} question={{ query: q, ...set(filters) }} />
+            <Result key={`${one.session} ${one.first_turn} ${one.turn}`} passage={one} find={find} question={question} />
           ))}
           {!found.passages.length && (
             <Nothing>

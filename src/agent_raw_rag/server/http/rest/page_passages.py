@@ -21,6 +21,7 @@ class Query(Filters):
     role: Name | None = Field(None, description="Only turns of this role.")
     session: Name | None = Field(None, description="Only this session.")
     limit: Annotated[int, Field(ge=1, le=100)] = Field(15, description="Passages, at most.")
+    rerank: bool = Field(True, description="false: the first order at once, without reading the passages again.")
     explain: bool = Field(False, description="Give each stage's rank and score, too.")
 
 
@@ -86,7 +87,7 @@ def passages(call: Call) -> dict[str, Any]:
     """Find past turns: the same passages as `raw_rag_search` gives, of all projects unless one is named."""
     asked = call.asked(Query)
     ask = asked.ask(role=asked.role, session=asked.session)
-    return Reading(call.runtime).passages(asked.query, ask, asked.limit, explain=asked.explain)
+    return Reading(call.runtime).passages(asked.query, ask, asked.limit, explain=asked.explain, again=asked.rerank)
 
 
 def filters(call: Call) -> dict[str, Any]:
