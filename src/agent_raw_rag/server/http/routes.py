@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_raw_rag.memory.admission import Admission
 from agent_raw_rag.server.http.doors import Door
 from agent_raw_rag.server.http.guard import App, Receive, Scope, Send, Witness
 from agent_raw_rag.server.http.visit import visit_of
+from agent_raw_rag.server.http.warming import Warmth
 
 if TYPE_CHECKING:
     from agent_raw_rag.runtime import Runtime
@@ -26,6 +27,7 @@ class Ground:
     witness: Witness
     wrote: Callable[[], None]
     """To be called after whatever may have written. Never blocks."""
+    warmth: Warmth = field(default_factory=Warmth)
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ def passages(call: Call) -> dict[str, Any]:
 
 def filters(call: Call) -> dict[str, Any]:
     """The agents, projects, branches and roles there are to filter by."""
+    call.ground.warmth.spread(call.runtime)  # who asks for filters is about to search
     return Reading(call.runtime).filters()
 
 
