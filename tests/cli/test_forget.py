@@ -36,6 +36,13 @@ def test_a_stretch_of_time_goes_and_the_rest_stays(own: Environment) -> None:
     assert {name.partition(":")[0] for name in sessions(own)} == {"claude", "codex", "opencode"}
 
 
+def test_an_agent_or_a_branch_alone_is_enough(own: Environment) -> None:
+    given(own, "forget", "--branch", "no/such", "--yes")
+    assert len(sessions(own)) == 6
+    given(own, "forget", "--agent", "claude", "--yes")
+    assert not any(name.startswith("claude:") for name in sessions(own)) and len(sessions(own)) == 4
+
+
 def test_a_dry_run_says_what_would_go_and_keeps_it(own: Environment) -> None:
     before = sessions(own)
     planned = given(own, "forget", "--project", PROJECT, "--dry-run")
@@ -49,7 +56,7 @@ def test_nobody_is_asked_where_nobody_is(own: Environment) -> None:
     assert len(sessions(own)) == 6
 
 
-@pytest.mark.parametrize("arguments", [[], ["--agent", "claude"], ["--project", "*"], ["--session", ""]])
+@pytest.mark.parametrize("arguments", [[], ["--agent", ""], ["--project", "*"], ["--session", ""]])
 def test_forgetting_everything_by_accident_is_refused(own: Environment, arguments: list[str]) -> None:
     result = run(own, "forget", *arguments, "--yes")
     assert result.exit_code == 2 and "what?" in result.stderr

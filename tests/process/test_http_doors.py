@@ -247,7 +247,8 @@ def test_other_names_and_pages_are_refused_at_every_path(served: Served, secret:
     for shown in (None, secret):
         host = served.ask(path, method=method, secret=shown, headers={"host": "evil.example"})
         page = served.ask(path, method=method, secret=shown, headers={"origin": "http://evil.example"})
-        assert [(one.status_code, body(one)["code"]) for one in (host, page)] == [
+        said = body if not path.startswith("/v1") else lambda one: one.json()["error"]  # as models' servers refuse
+        assert [(one.status_code, said(one)["code"]) for one in (host, page)] == [
             (421, "wrong_host"),
             (403, "forbidden"),
         ]

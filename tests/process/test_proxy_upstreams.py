@@ -175,6 +175,8 @@ def test_a_key_with_a_slip_is_told_the_nearest(tmp_path: Path) -> None:
     home.configure('[proxy.upstreams.stub]\nurl = "http://127.0.0.1:1"\nkey_varable = "X"\n')
     said = home.command("status", expect=2).stderr
     assert "Did you mean 'proxy.upstreams.stub.key_variable'?" in said
+    home.configure('[proxy.upstreams.stub]\nulr = "http://127.0.0.1:1"\n')
+    assert "Did you mean 'proxy.upstreams.stub.url'?" in home.command("status", expect=2).stderr
 
 
 def test_with_store_turns_false_nothing_is_written_and_calls_are_counted_all_the_same(tmp_path: Path) -> None:

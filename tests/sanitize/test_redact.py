@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from agent_raw_rag.sanitize import RULES, clean_label, plant, redact
+from agent_raw_rag.sanitize import RULES, clean_label, clean_name, plant, redact
 from tests.sanitize.texts import HARMLESS, PLACES
 
 KEY = plant("«ghp_{a36}»")[1]
@@ -169,3 +169,10 @@ def _seconds(text: str) -> float:
         redact(text)
         spent.append(time.process_time() - start)
     return min(spent)
+
+
+def test_names_that_are_masked_alike_stay_apart() -> None:
+    first, second = clean_name(f"{KEY} one"), clean_name(f"{KEY}")
+    assert first != second and KEY not in first + second
+    assert clean_name(KEY) == clean_name(f" {KEY}\n")
+    assert clean_name("claude  work\n3") == "claude work 3"

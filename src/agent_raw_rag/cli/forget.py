@@ -24,7 +24,7 @@ Project = Annotated[
 
 def forget(
     session: options.Session = None, project: Project = None, after: options.After = None,
-    before: options.Before = None, agent: options.Agent = None,
+    before: options.Before = None, agent: options.Agent = None, branch: options.Branch = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be forgotten, and keep it.")] = False,
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the journal.")
@@ -39,13 +39,15 @@ def forget(
 
     The agents' own logs are not touched, and what was forgotten never comes back from them.
     """
-    if not (session or after or before or (project and project != options.ALL_PROJECTS)):
-        hint = "Give --session, --project, --after or --before."
+    if not (session or after or before or agent or branch or (project and project != options.ALL_PROJECTS)):
+        hint = "Give --session, --project, --agent, --branch, --after or --before."
         if project:
             hint = "All projects, for all time, is everything: give --after or --before as well, or delete the home folder."
         raise UsageError("Forget what?", hint=hint)
     runtime = options.room(config, space)
-    scope = runtime.forget_scope(options.ask(project, agent, session=session, after=after, before=before))
+    scope = runtime.forget_scope(
+        options.ask(project, agent, session=session, after=after, before=before, branch=branch)
+    )
     planned = runtime.forget(scope, dry_run=True, kept=kept)
     if dry_run or not planned.turns:
         _say(planned, json, done=False)

@@ -341,7 +341,10 @@ _NAMED_DEPTH = 3
 
 
 def _explain(error: ValidationError, file: str) -> str:
-    first = error.errors()[0]
+    told = error.errors()
+    first = next(
+        (one for one in told if one["type"] == "extra_forbidden"), told[0]
+    )  # a typo first: it makes another key missing
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         name, place, siblings = str(first["loc"][-1]), key.rpartition(".")[0], _siblings(first["loc"])

@@ -15,7 +15,7 @@ from agent_raw_rag.ingest.place import place_turn
 from agent_raw_rag.ingest.recut import recut
 from agent_raw_rag.ingest.run import IngestOptions
 from agent_raw_rag.models import Capture, CleanText, CleanTurn, Millis, Text, Tokenizer, Turn
-from agent_raw_rag.sanitize import clean, clean_label
+from agent_raw_rag.sanitize import clean, clean_label, clean_name
 from agent_raw_rag.sanitize.scrub import scrub
 from agent_raw_rag.sources.projects import Projects
 from agent_raw_rag.store.captured import CapturedRows, event_id
@@ -68,7 +68,7 @@ class Capturing:
     def add(self, capture: Capture) -> Stored:
         """Store one turn."""
         source = self._label(capture.source)
-        native = self._label(capture.session or "") or f"ext:{source}"
+        native = self._name(capture.session or "") or f"ext:{source}"
         turn = self._clean(capture, native)
         if turn is None:
             return Stored(None, native, source, skipped=EMPTY)
@@ -118,7 +118,7 @@ class Capturing:
 
     def _clean(self, capture: Capture, native: str) -> CleanTurn | None:
         own = capture.host_turn_id
-        record_ids = [self._label(own)] if own else []
+        record_ids = [self._name(own)] if own else []
         turn = Turn(native, capture.role, "", capture.time, [Text(capture.content)], record_ids, 0, 0, settled=True)
         cleaned = clean(turn, self.tokenizer, self.options.sanitize)
         if cleaned is None:
@@ -129,6 +129,9 @@ class Capturing:
             native, cleaned.role, key, cleaned.time, cleaned.text, cleaned.record_ids, 0, 0,
             redactions=cleaned.redactions,
         )  # fmt: skip
+
+    def _name(self, text: str) -> str:
+        return clean_name(text) if self.options.sanitize.redact else " ".join(scrub(text).split())
 
     def _label(self, text: str) -> str:
         flat = " ".join(scrub(text).split())

@@ -116,11 +116,10 @@ class Chat:
 
     def _named(self, session: str) -> str:
         """A session's id as the store keeps it."""
-        from agent_raw_rag.sanitize import clean_label
+        from agent_raw_rag.sanitize import clean_name
         from agent_raw_rag.sanitize.scrub import scrub
 
-        flat = " ".join(scrub(session).split())
-        return clean_label(flat) if self.parts.settings.sanitize.redact else flat
+        return clean_name(session) if self.parts.settings.sanitize.redact else " ".join(scrub(session).split())
 
     def _remember(self, question: str, session: str | None) -> Sequence[Remembered]:
         """Notes that score enough, then raw turns where there is room for more."""

@@ -7,6 +7,7 @@ bytes, so that places mean the same in the text and in its lower-case copy.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -63,6 +64,13 @@ def cleaned(text: str, *, redacting: bool = True) -> tuple[CleanText, tuple[str,
 def clean_label(text: str) -> CleanText:
     """One line of metadata (a title, a path, a branch): secrets masked, line breaks and tabs made spaces."""
     return redact(scrub(text).replace("\n", " ").replace("\t", " ").strip())[0]
+
+
+def clean_name(text: str) -> CleanText:
+    """A name that tells things apart (a session's, a turn's): as ``clean_label``; two that are masked alike stay two."""
+    flat = " ".join(scrub(text).split())
+    clean = clean_label(flat)
+    return clean if clean == flat else CleanText(f"{clean}-{hashlib.sha256(flat.encode()).hexdigest()[:12]}")
 
 
 # ---------------------------------------------------------------- finding

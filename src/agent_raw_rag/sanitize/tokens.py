@@ -164,6 +164,7 @@ _PREFIXED = (
     ("openrouter-key", "sk-or-v1- sk-or-", _HEX + "{48,}" + _END, "{h64}", "sk-or-v1-your-openrouter-key"),
     ("langfuse-key", "sk-lf-", _UUID + _END, "{h8}-{h4}-{h4}-{h4}-{h12}", "sk-lf-your-langfuse-secret-key"),
     ("openai-api-key", "sk-", _ALNUM + "{20,}" + _END, "{a20}T3BlbkFJ{a20}", "sk-... and sk-xxxxxxxxxxxxxxxxxxxxxxxx"),
+    ("raw-rag-token", "rrt_", _WORD + "{43}" + _END, "{w42}x", "rrt_of_the_resource_requirement_table_of_the_test"),
     ("groq-key", "gsk_", _ALNUM + "{40,}", "{a52}", "gsk_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
     ("xai-key", "xai-", _ALNUM + "{60,}", "{a80}", "xai-your-key-as-shown-in-the-console"),
     ("perplexity-key", "pplx-", _ALNUM + "{40,}", "{a48}", "pplx-sonar-reasoning-pro-online-2025"),

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from typing import Any
 
+from agent_raw_rag.log import NAME
 from agent_raw_rag.server.http.guard import App, Message, Receive, Scope, Send
 from agent_raw_rag.server.http.visit import KEY, Visit
 
@@ -25,15 +26,25 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
 Tell = Callable[[dict[str, Any]], None]
 
 
+class _File(RotatingFileHandler):
+    """A disk that is full is no reason for a traceback on every line."""
+
+    failed = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name of the library
+        """Say it once, until a line is written again."""
+        if not self.failed:
+            logging.getLogger(NAME).warning("the access log %s cannot be written", self.baseFilename)
+        self.failed = True
+
+
 class AccessLog:
     """Writes lines in a thread of its own, a few times a second: no answer waits for a disk, or wakes a thread for its line."""
 
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.path = os.path.join(folder, FILE)
-        self._file = RotatingFileHandler(
-            self.path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True
-        )
+        self._file = _File(self.path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
         self._file.setFormatter(logging.Formatter("%(message)s"))
         self._waiting: deque[dict[str, Any]] = deque()
         self._news, self._ended = threading.Event(), threading.Event()

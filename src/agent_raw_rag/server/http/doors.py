@@ -31,7 +31,7 @@ class Door:
     body_limit: int | None = None
     """Bytes; None: the limit of the settings."""
     api_key: bool = False
-    """The token may come in ``x-api-key``, as the clients of one form send theirs."""
+    """It is for clients of model servers: the token may come in ``x-api-key``, and refusals have the form that they read."""
 
 
 @dataclass(frozen=True, slots=True)

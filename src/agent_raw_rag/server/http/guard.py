@@ -81,12 +81,9 @@ class Guard:
         except _Gone:
             return
         except Refused as refused:
-            await answer.refuse(refused)
+            await answer.refuse(_worded(refused, visit))
         except Exception as error:
-            known = expected(error)
-            if known is None:
-                _log.error("a request to %s failed: %s", visit.path, frames(error))
-            await answer.refuse(refusals.of_error(known) if known else refusals.of_bug(error))
+            await answer.refuse(_worded(_failed(error, visit), visit))
 
     def _let_in(self, scope: Scope, visit: Visit) -> Door:
         headers, match = headers_of(scope), self._doors.at(scope["raw_path"], scope["method"])
@@ -133,7 +130,10 @@ class Guard:
             raise refusals.no_space()
         if door.scope is not None and door.scope not in bearer.scopes:
             self._witness.denied(visit.actor, visit.space or DEFAULT_SPACE, "scope", door.scope, self._clock())
-            raise Refused(403, "forbidden", f"The token lacks the scope {door.scope}.")
+            raise Refused(
+                403, "forbidden", f"The token lacks the scope {door.scope}.",
+                f"`raw-rag token create --scope {door.scope}` makes one that has it.",
+            )  # fmt: skip
 
     async def _with_body(self, scope: Scope, receive: Receive, door: Door) -> Receive:
         """The whole body, read before anything is done with it."""
@@ -161,6 +161,23 @@ class Guard:
             return first.pop() if first else await receive()
 
         return replay
+
+
+def _failed(error: Exception, visit: Visit) -> Refused:
+    """The answer to what went wrong. Whoever showed no token learns no path of ours."""
+    known = expected(error)
+    if known is None:
+        _log.error("a request to %s failed: %s", visit.path, frames(error))
+        return refusals.of_bug(error)
+    if visit.bearer is None:
+        _log.error("a request to %s failed: %s", visit.path, known)
+        return refusals.unavailable()
+    return refusals.of_error(known)
+
+
+def _worded(refused: Refused, visit: Visit) -> Refused:
+    """In the form that the clients of the door read."""
+    return refusals.as_provider(refused) if visit.match.door.api_key else refused
 
 
 class _Gone(Exception):  # noqa: N818 - nobody is there to be told

@@ -9,6 +9,7 @@ import logging
 import traceback
 
 from agent_raw_rag.log import NAME
+from agent_raw_rag.server.http.patience import OnceASecond
 
 
 class Quiet(logging.Handler):
@@ -37,3 +38,6 @@ def hush() -> None:
     if not any(isinstance(handler, Quiet) for handler in root.handlers):
         root.handlers[:] = [Quiet(logging.WARNING)]
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    asyncio_log = logging.getLogger("asyncio")
+    if not any(isinstance(one, OnceASecond) for one in asyncio_log.filters):
+        asyncio_log.addFilter(OnceASecond())

@@ -42,7 +42,7 @@ class Refused(Exception):  # noqa: N818 - it is an answer
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.body = {"error": code, "code": code, "message": message, "hint": hint}
+        self.body: dict[str, Any] = {"error": code, "code": code, "message": message, "hint": hint}
         self.headers = dict(headers or {})
 
 
@@ -114,6 +114,22 @@ def of_error(error: RawRagError) -> Refused:
 def of_bug(error: Exception) -> Refused:
     """500: a bug. Its text may hold what somebody sent, and stays here."""
     return Refused(500, "bug", f"Unexpected: {type(error).__name__}.", "The server's log has the details.")
+
+
+def unavailable() -> Refused:
+    """503: our own store cannot be read."""
+    return Refused(503, "store", "The store cannot be read now.", "The server's log says why.")
+
+
+def as_provider(refused: Refused) -> Refused:
+    """As the clients of model servers read refusals: OpenAI's look for ``error.message``, Anthropic's for ``type`` as well."""
+    body = refused.body
+    kind = {401: "authentication_error", 403: "permission_error", 404: "not_found_error"}.get(
+        refused.status, "api_error"
+    )
+    message = f"{body['message']} {body['hint']}".rstrip()
+    refused.body = {"type": "error", "error": {"type": kind, "code": body["code"], "message": message}}
+    return refused
 
 
 def rendered(body: Any) -> bytes:

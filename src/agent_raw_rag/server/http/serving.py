@@ -21,6 +21,7 @@ from agent_raw_rag.errors import ServiceError
 from agent_raw_rag.log import NAME
 from agent_raw_rag.server.http.access import AccessLog
 from agent_raw_rag.server.http.names import served_hosts
+from agent_raw_rag.server.http.patience import Timed
 from agent_raw_rag.server.http.quiet import hush
 from agent_raw_rag.server.http.scribe import Scribe
 from agent_raw_rag.server.http.upkeep import Upkeep
@@ -202,7 +203,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
-        app, loop="asyncio", http="h11", ws="none", lifespan="on", log_config=None, log_level=logging.ERROR,  # type: ignore[arg-type]
+        app, loop="asyncio", http=Timed, ws="none", lifespan="on", log_config=None, log_level=logging.ERROR,  # type: ignore[arg-type]
         access_log=False, proxy_headers=False, server_header=False, date_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS, timeout_keep_alive=75,
     )  # fmt: skip
