@@ -381,6 +381,7 @@ def test_forgetting_shows_first_what_it_would_take(served: Served, secret: str, 
     planned = post(served, "/forget", secret, body)
     assert (planned["dry_run"], planned["sessions"], planned["turns"]) == (True, 1, 1)
     assert [one["session"] for one in planned["preview"]] == ["mcp:short-lived"]
+    assert planned["preview"][0]["title"] is None  # nobody asked anything in it
     assert len(get(served, "/sessions/mcp:short-lived", reader)["turns"]) == 1
     assert post(served, "/forget", reader, body, status=403)
     for nothing in ({}, {"project": "*"}, {"session": ""}, {"dry_run": False}):
@@ -389,6 +390,42 @@ def test_forgetting_shows_first_what_it_would_take(served: Served, secret: str, 
     assert (done["dry_run"], done["turns"]) == (False, 1)
     assert get(served, "/sessions/mcp:short-lived", reader)["turns"] == []
     assert [row["actor"] for row in served.home.journal() if row["action"] == "forget"] == ["page"]
+
+
+def test_what_is_kept_stands_in_no_preview_and_is_not_counted(tmp_path: Path) -> None:
+    home = Home(sample_environment(tmp_path))
+    assert run(INGEST, home.environment, "--quiet").returncode == 0
+    owner = home.token("owner", scope="read,write,admin")
+    home.command("keep", CLAUDE)
+    with serving(home) as running:
+        before = get(running, f"/sessions/{CLAUDE}", owner)
+        planned = post(running, "/forget", owner, {"agent": "claude"})
+        names = {one["session"] for one in planned["preview"]}
+        assert len(names) == planned["sessions"]
+        assert CLAUDE not in names
+        everything = post(running, "/forget", owner, {"project": PROJECT, "dry_run": False})
+        assert CLAUDE not in {one["session"] for one in everything["preview"]}
+        assert everything["chunks"] > 0
+        again = post(running, "/forget", owner, {"project": PROJECT, "dry_run": False})
+        assert {name: again[name] for name in ("sessions", "turns", "chunks", "preview")} == {
+            "sessions": 0, "turns": 0, "chunks": 0, "preview": []
+        }  # fmt: skip
+        assert again["shielded"] > 0
+        assert get(running, f"/sessions/{CLAUDE}", owner) == before
+
+
+@pytest.mark.parametrize("words", ["How do we  release\nthe teapot?", "teapot " * 40])
+def test_a_session_without_a_title_is_called_by_the_users_first_words(served: Served, secret: str, words: str) -> None:
+    told = {"session_id": f"untitled-{len(words)}", "user": words, "assistant": "On Tuesday."}
+    post(served, "/turn", secret, told)
+    name = f"http:{told['session_id']}"
+    title = get(served, f"/sessions/{name}", secret)["session"]["title"]
+    assert " ".join(words.split()).startswith(title.removesuffix("…"))
+    assert 0 < len(title) <= 80
+    assert {one["title"] for one in get(served, "/sessions", secret)["sessions"] if one["session"] == name} == {title}
+    assert [node["title"] for node in get(served, f"/sessions/{name}/tree", secret)["nodes"]] == [title]
+    found = post(served, "/passages", secret, {"query": "teapot", "session": name})
+    assert {one["title"] for one in found["passages"]} == {title}
 
 
 # ---------------------------------------------------------------- who is let in

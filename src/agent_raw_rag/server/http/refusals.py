@@ -20,6 +20,7 @@ from agent_raw_rag.errors import (
     UpstreamTimeoutError,
     UsageError,
 )  # fmt: skip
+from agent_raw_rag.server.http.wording import as_operations
 
 STATUSES: dict[type[RawRagError], int] = {
     UsageError: 400, UnauthorizedError: 401, ForbiddenError: 403, NotFoundError: 404, ConflictError: 409,
@@ -116,7 +117,7 @@ def too_slow() -> Refused:
 def of_error(error: RawRagError) -> Refused:
     """An expected error."""
     status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
-    return Refused(status, error.code, error.message, error.hint)
+    return Refused(status, error.code, as_operations(error.message), as_operations(error.hint))
 
 
 def of_bug(error: Exception) -> Refused:

@@ -121,6 +121,8 @@ class UpdateForm(Form):
 class Updated(TypedDict):
     """A note that replaced another."""
 
+    id: str
+    """Of the note that holds now; the same as ``new_node_id``."""
     deprecated: bool
     deprecated_atom_id: str
     new_node_id: str
@@ -137,9 +139,10 @@ def update_memory(call: Call) -> Updated:
     asked = call.asked(UpdateForm)
     source = call.source if asked.source is None else asked.source
     wanted = _note_id(call, call.path["memory"])
-    updated: Any = call.runtime.memory.notes.update(wanted, asked.content, source, call.actor, asked.note).as_json()
-    told: Updated = updated
-    return told
+    updated = call.runtime.memory.notes.update(wanted, asked.content, source, call.actor, asked.note)
+    told: Any = {"id": updated.new_node_id, **updated.as_json()}
+    answer: Updated = told
+    return answer
 
 
 class DeleteQuery(Form):

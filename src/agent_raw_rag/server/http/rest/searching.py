@@ -108,14 +108,14 @@ def search_by_metadata(call: Call) -> FoundByMetadata:
     wanted = _wanted(asked.metadata)
     after = memory.instant(asked.after) if asked.after else None
     before = memory.instant(asked.before) if asked.before else None
-    past = _past(asked.cursor)
+    past = _past(asked)
     limit = MOST_ON_A_PAGE if asked.limit == 0 else min(max(asked.limit, 1), MOST_ON_A_PAGE)
     if not memory.store.exists():
         return {"results": [], "count": 0, "next": None}
     rows = NoteRows(memory.store.read().connection).newest(after=after, before=before, past=past)
     found = list(islice((row for row in rows if _fits(row, *wanted)), limit + 1))
     page = found[:limit]
-    more = encode((page[-1].created, page[-1].id)) if len(found) > limit else None
+    more = encode((page[-1].created, page[-1].id), asked) if len(found) > limit else None
     return {"results": [_result(note_as_hit(row)) for row in page], "count": len(page), "next": more}
 
 
@@ -138,10 +138,10 @@ def _fits(row: NoteRow, wanted: dict[str, str], tags: frozenset[str]) -> bool:
     return all(key in told and canonical(told[key]) == value for key, value in wanted.items())
 
 
-def _past(cursor: str | None) -> tuple[int, str] | None:
-    if cursor is None:
+def _past(asked: MetadataForm) -> tuple[int, str] | None:
+    if asked.cursor is None:
         return None
-    made, note = decode(cursor, (int, str))
+    made, note = decode(asked.cursor, (int, str), asked)
     return int(made), str(note)
 
 
