@@ -16,6 +16,7 @@ pytestmark = pytest.mark.process
 Come = Callable[..., Visitor]
 
 
+@pytest.mark.line("G7")
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
 def test_a_reply_is_streamed_and_the_talk_goes_on(visit: Come, token: str, screen: Screen) -> None:
     visitor = visit(screen)
@@ -34,6 +35,7 @@ def test_a_reply_is_streamed_and_the_talk_goes_on(visit: Come, token: str, scree
     expect(page.get_by_role("article", name="Turn 4, assistant")).to_contain_text("You said: And why?")
 
 
+@pytest.mark.line("G7")
 def test_words_are_shown_before_the_answer_has_ended(visit: Come, token: str, talk: Talk) -> None:
     page = visit().open("#/chat", token)
     expect(page.get_by_label("Model")).to_contain_text("echo")

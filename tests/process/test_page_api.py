@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
+from agent_raw_rag.sanitize.actions import unsplit
 from tests.process.processes import INGEST, run
 from tests.samples import PROJECT, sample_environment
 from tests.servers.memory_http import Home, Served, home_in, serving
@@ -91,9 +92,11 @@ def test_a_passage_comes_with_the_words_of_each_turn_and_with_what_to_mark(serve
     for passage in found["passages"]:
         assert [part["turn"] for part in passage["parts"]] == [turn["turn"] for turn in passage["turns"]]
         for part in passage["parts"]:
-            assert part["text"] in passage["text"]
+            assert unsplit(part["text"], part["actions"]) in passage["text"]
+            assert not part["actions"] or part["role"] == "assistant"
             assert not part["text"].startswith(f"[{part['turn']}]")
         assert "explain" not in passage
+    assert any(part["actions"] for passage in found["passages"] for part in passage["parts"])
 
 
 def test_filters_narrow_a_search_and_name_what_there_is(served: Served, reader: str) -> None:
@@ -170,6 +173,53 @@ def test_what_is_not_there_is_not_found(served: Served, reader: str) -> None:
     assert get(served, f"/sessions/{CLAUDE}/export?form=exe", reader, status=400)
 
 
+PASTED = "It fails:\n[ERROR] cannot open file\n  | at line 3"
+
+
+@pytest.fixture(scope="module")
+def pasted(served: Served, secret: str) -> str:
+    """A session in which a person pasted the end of a log."""
+    told = {"content": PASTED, "source": "pasted", "session_id": "pasted", "role": "user"}
+    return str(served.answer("memory_capture", told, secret, "default")["event_id"])
+
+
+def test_what_a_person_pasted_is_said_and_not_done(served: Served, reader: str, pasted: str) -> None:
+    opened = get(served, f"/events/{pasted}", reader)
+    assert (opened["role"], opened["text"], opened["actions"]) == ("user", PASTED, [])
+    path = f"/sessions/{quote(opened['session'], safe='')}"
+    turn = get(served, path, reader)["turns"][0]
+    assert (turn["text"], turn["actions"]) == (PASTED, [])
+    assert json.loads(served.ask(f"{path}/export?form=json", method="GET", secret=reader).text)["turns"] == [turn]
+    assert f"```text\n{PASTED}\n```" in served.ask(f"{path}/export?form=md", method="GET", secret=reader).text
+    page = served.ask(f"{path}/export?form=html", method="GET", secret=reader).text
+    assert f"<pre>\n{PASTED}</pre></article>" in page
+    found = post(served, "/passages", reader, {"query": "cannot open file", "session": opened["session"]})
+    assert [(part["text"], part["actions"]) for part in found["passages"][0]["parts"]] == [(PASTED, [])]
+
+
+@pytest.mark.parametrize("below", ["", "/tree", "/export?form=json", "?from=1"])
+def test_a_passing_session_is_as_unknown_as_one_that_never_was(passing: Served, below: str) -> None:
+    secret = passing.home.token(f"r{len(below)}", scope="read")
+    there = get(passing, f"/sessions/http:one{below}", secret, status=404)
+    never = get(passing, f"/sessions/http:two{below}", secret, status=404)
+    assert {**there, "message": there["message"].replace("one", "two")} == never
+
+
+@pytest.fixture(scope="module")
+def passing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server whose turns stay for their session only, and one such session."""
+    home = home_in(tmp_path_factory.mktemp("passing"))
+    home.configure('[capture]\nstore_turns = "session"\n')
+    secret = home.token("writer", scope="read,write")
+    with serving(home) as running:
+        told = post(running, "/turn", secret, {"user": "Said in passing", "session_id": "one"})
+        assert told["status"] == "captured"
+        assert get(running, f"/events/{told['turn_id']}", secret, status=404)["code"] == "not_found"
+        assert get(running, "/sessions", secret)["sessions"] == []
+        assert get(running, "/status", secret)["passing"] == 1
+        yield running
+
+
 # ---------------------------------------------------------------- what would do harm in a page
 
 
@@ -237,6 +287,39 @@ def test_status_tells_of_the_store_the_daemon_and_the_disk(served: Served, reade
     assert found["disk"]["free_bytes"] > 0
 
 
+@pytest.mark.line("D11")
+def test_a_token_of_one_space_is_told_nothing_of_the_home_or_of_other_spaces(served: Served, secret: str) -> None:
+    served.home.space("narrow")
+    served.home.token("wide", space="narrow", scope="read", more=("--space", "default"))
+    own = served.home.token("narrow-admin", space="narrow", scope="read,admin")
+    served.answer("memory_capture", {"content": "Said in a corner.", "source": "x"}, secret, "narrow")
+    listed = get(served, "/tokens", own, space="narrow")["tokens"]
+    assert [one["label"] for one in listed] == ["narrow-admin"]
+    found = get(served, "/status", own, space="narrow")
+    assert (found["turns"], found["store"], found["daemon"], found["disk"]) == (1, None, None, None)
+    for path in ("/status", "/me", "/filters", "/health", "/tokens", "/sessions"):
+        answer = served.ask(path, method="GET", secret=own, space="narrow").text
+        for place in (
+            served.home.environment["HOME"],
+            served.home.environment["RAW_RAG_HOME"],
+            PROJECT,
+            '"default"',
+            "wide",
+        ):
+            assert place not in answer, path
+    assert get(served, "/status", secret, space="narrow")["disk"]["store_bytes"] > 0
+
+
+def test_the_name_of_the_model_is_told_to_those_who_may_chat(tmp_path: Path) -> None:
+    home = home_in(tmp_path)
+    home.configure('[llm]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a-model"\n')
+    talker, reader = home.token("talker", scope="read,chat"), home.token("reader", scope="read")
+    with serving(home) as running:
+        assert get(running, "/me", talker)["models"] == ["a-model"]
+        told = get(running, "/me", reader)
+        assert (told["chat"], told["model"], told["models"]) == (True, None, [])
+
+
 def test_tokens_are_listed_without_what_opens_anything(served: Served, secret: str, reader: str) -> None:
     listed = get(served, "/tokens", secret)["tokens"]
     assert {"page", "reader"} <= {one["label"] for one in listed}
@@ -298,6 +381,7 @@ def test_forgetting_shows_first_what_it_would_take(served: Served, secret: str, 
     planned = post(served, "/forget", secret, body)
     assert (planned["dry_run"], planned["sessions"], planned["turns"]) == (True, 1, 1)
     assert [one["session"] for one in planned["preview"]] == ["mcp:short-lived"]
+    assert planned["preview"][0]["title"] is None  # nobody asked anything in it
     assert len(get(served, "/sessions/mcp:short-lived", reader)["turns"]) == 1
     assert post(served, "/forget", reader, body, status=403)
     for nothing in ({}, {"project": "*"}, {"session": ""}, {"dry_run": False}):
@@ -306,6 +390,42 @@ def test_forgetting_shows_first_what_it_would_take(served: Served, secret: str, 
     assert (done["dry_run"], done["turns"]) == (False, 1)
     assert get(served, "/sessions/mcp:short-lived", reader)["turns"] == []
     assert [row["actor"] for row in served.home.journal() if row["action"] == "forget"] == ["page"]
+
+
+def test_what_is_kept_stands_in_no_preview_and_is_not_counted(tmp_path: Path) -> None:
+    home = Home(sample_environment(tmp_path))
+    assert run(INGEST, home.environment, "--quiet").returncode == 0
+    owner = home.token("owner", scope="read,write,admin")
+    home.command("keep", CLAUDE)
+    with serving(home) as running:
+        before = get(running, f"/sessions/{CLAUDE}", owner)
+        planned = post(running, "/forget", owner, {"agent": "claude"})
+        names = {one["session"] for one in planned["preview"]}
+        assert len(names) == planned["sessions"]
+        assert CLAUDE not in names
+        everything = post(running, "/forget", owner, {"project": PROJECT, "dry_run": False})
+        assert CLAUDE not in {one["session"] for one in everything["preview"]}
+        assert everything["chunks"] > 0
+        again = post(running, "/forget", owner, {"project": PROJECT, "dry_run": False})
+        assert {name: again[name] for name in ("sessions", "turns", "chunks", "preview")} == {
+            "sessions": 0, "turns": 0, "chunks": 0, "preview": []
+        }  # fmt: skip
+        assert again["shielded"] > 0
+        assert get(running, f"/sessions/{CLAUDE}", owner) == before
+
+
+@pytest.mark.parametrize("words", ["How do we  release\nthe teapot?", "teapot " * 40])
+def test_a_session_without_a_title_is_called_by_the_users_first_words(served: Served, secret: str, words: str) -> None:
+    told = {"session_id": f"untitled-{len(words)}", "user": words, "assistant": "On Tuesday."}
+    post(served, "/turn", secret, told)
+    name = f"http:{told['session_id']}"
+    title = get(served, f"/sessions/{name}", secret)["session"]["title"]
+    assert " ".join(words.split()).startswith(title.removesuffix("…"))
+    assert 0 < len(title) <= 80
+    assert {one["title"] for one in get(served, "/sessions", secret)["sessions"] if one["session"] == name} == {title}
+    assert [node["title"] for node in get(served, f"/sessions/{name}/tree", secret)["nodes"]] == [title]
+    found = post(served, "/passages", secret, {"query": "teapot", "session": name})
+    assert {one["title"] for one in found["passages"]} == {title}
 
 
 # ---------------------------------------------------------------- who is let in

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from agent_raw_rag.errors import BadArgumentError
 from agent_raw_rag.server.http.rest.cursor import decode, encode
@@ -37,6 +38,24 @@ def test_a_cursor_that_was_cut_or_edited_is_refused(data: st.DataObject) -> None
 def test_a_cursor_of_another_list_is_refused(values: list[str | int]) -> None:
     with pytest.raises(BadArgumentError, match="cursor"):
         decode(encode(values), [int, str])
+
+
+class Asked(BaseModel):
+    agent: str | None = None
+    cursor: str | None = None
+    limit: int = 5
+
+
+class AskedElsewhere(Asked):
+    pass
+
+
+@pytest.mark.parametrize("other", [Asked(), Asked(agent="two"), AskedElsewhere(agent="one"), None])
+def test_a_cursor_is_taken_with_the_same_filters_only(other: Asked | None) -> None:
+    cursor = encode([1, "a"], Asked(agent="one"))
+    assert decode(cursor, [int, str], Asked(agent="one", cursor=cursor, limit=9)) == (1, "a")
+    with pytest.raises(BadArgumentError, match="cursor"):
+        decode(cursor, [int, str], other)
 
 
 def test_a_cursor_that_is_deeply_nested_or_very_long_is_refused() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_raw_rag import __version__
-from agent_raw_rag.errors import NotFoundError
+from agent_raw_rag.errors import ModelError, NotFoundError
 from agent_raw_rag.models import Ask, Millis, Role
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 MOST_BRANCHES = 500
 MOST_LEARNED = 500
+MOST_TITLE = 80
+"""Characters."""
+FIRST_CHARS = 1000
+"""Of a turn that are looked at for a title."""
 SLICE = 200
 """Turns that are read at once."""
 Behind = tuple[Millis, str] | None
@@ -53,7 +57,9 @@ class Reading:
     # ------------------------------------------------------------ passages
 
     def passages(self, query: str, ask: Ask, limit: int, *, explain: bool, again: bool = True) -> dict[str, Any]:
-        """The passages that answer a query, as JSON values, with each turn's own text and what to mark in it.
+        """The passages that answer a query, as JSON values, with each turn's own text, its actions, and what to mark.
+
+        ``again`` in it: the passages would be read again, and perhaps be others, if that was not left out.
 
         Raises:
             UsageError, NotFoundError: as ``Runtime.search``.
@@ -67,7 +73,14 @@ class Reading:
         else:
             found = SearchResult(query[:500], [], [], ["Nothing is stored yet."])
         timing = {"total_ms": round((time.perf_counter() - began) * 1000, 1)}
-        return {**found.as_json(explain=explain, parts=True), "terms": highlights(query), "timing": timing}
+        content = found.as_json(explain=explain, parts=True)
+        for passage in content["passages"]:
+            passage["parts"] = [_told_apart(part) for part in passage["parts"]]
+        names = self._first_words(one.session for one in found.passages if not one.title)
+        for passage in content["passages"]:
+            passage["title"] = passage["title"] or names.get(passage["session"])
+        closer = not again and bool(found.passages) and self._reads_again()
+        return {**content, "again": closer, "terms": highlights(query), "timing": timing}
 
     def filters(self) -> dict[str, Any]:
         """What there is to filter by."""
@@ -95,17 +108,22 @@ class Reading:
         if not self.has_store:
             return [], None
         facts = self._overview.sessions(self.runtime.scope(ask), limit + 1, after)
-        items = [self.runtime.resumable(self.runtime.browser.listed(one)) for one in facts[:limit]]
+        items = self._titled([self.runtime.resumable(self.runtime.browser.listed(one)) for one in facts[:limit]])
         last = facts[limit - 1].row if len(facts) > limit else None
         return items, Place(last.last, last.id) if last else None
 
     def turns(self, name: str, first: int, limit: int) -> TurnsPage:
-        """Turns of a session from a number on. Raises NotFoundError, UsageError: as ``Reader.session``."""
+        """Turns of a session from a number on.
+
+        Raises:
+            NotFoundError, UsageError: as ``Reader.session``; a passing session is not found.
+        """
         row = self._session(name)
         turns = self._overview.turns(row.id, first, limit + 1)
         following = turns[limit].ordinal if len(turns) > limit else None
         shown = [self._shown(turn) for turn in turns[:limit]]
-        return TurnsPage(self.runtime.resumable(self.runtime.browser.item(row)), shown, following)
+        (item,) = self._titled([self.runtime.resumable(self.runtime.browser.item(row))])
+        return TurnsPage(item, shown, following)
 
     def all_turns(self, name: str) -> Iterator[dict[str, Any]]:
         """Every live turn of a session, read slice by slice: each may be asked for in another thread."""
@@ -121,10 +139,11 @@ class Reading:
 
         row = self._session(name)
         found, overview = family(self._reader, row), self._overview
+        names = self._first_words(one.row.public_id for one in found.members if not one.row.title)
         nodes = [
             {
                 "session": one.row.public_id, "parent": one.parent.public_id if one.parent else None, "kind": one.kind,
-                "title": one.row.title, "agent": one.row.agent, "started": stamp(one.row.started),
+                "title": one.row.title or names.get(one.row.public_id), "agent": one.row.agent, "started": stamp(one.row.started),
                 "turns": overview.live_turns(one.row.id),
             }
             for one in found.members
@@ -141,7 +160,7 @@ class Reading:
         if not self.has_store:
             raise no_event(event)
         row = CapturedRows(self._reader.connection).event(event)
-        text, actions = said_and_done(row.text)
+        text, actions = said_and_done(row.role, row.text)
         return {
             "event_id": row.id, "session": f"{row.agent}:{row.native}", "turn": row.ordinal, "role": row.role.value,
             "time": stamp(row.time), "text": text, "actions": actions, "agent": row.agent, "source": row.source,
@@ -209,9 +228,14 @@ class Reading:
         return [candidate_item(row) for row in rows[:limit]], following
 
     def touched(self, scope: Scope, most: int) -> tuple[int, list[SessionItem]]:
-        """How many windows lie in a scope, and the sessions that do, at most so many."""
-        facts = self._overview.sessions(scope, most)
-        return self._overview.chunks(scope), [self.runtime.browser.listed(one) for one in facts]
+        """How many windows lie in a scope, and the sessions that do, at most so many; but for what is kept on purpose."""
+        from agent_raw_rag.ingest.forget import shielded
+
+        shield, overview = shielded(self._reader), self._overview
+        facts = [one for one in overview.sessions(scope, most + len(shield)) if one.row.id not in shield]
+        kept = tuple(shield.intersection(scope.sessions) if scope.sessions else shield)
+        chunks = overview.chunks(scope) - (overview.chunks(replace(scope, sessions=kept)) if kept else 0)
+        return chunks, self._titled([self.runtime.browser.listed(one) for one in facts[:most]])
 
     # ------------------------------------------------------------ parts
 
@@ -225,21 +249,54 @@ class Reading:
 
         return Overview(self._reader)
 
+    def _reads_again(self) -> bool:
+        """Whether a search reads its passages again where nobody says no. Loads nothing."""
+        funnel = self.runtime.funnel
+        try:
+            return bool(funnel.settings.rerank_budget_ms) and funnel.reranker() is not None
+        except ModelError:
+            return True  # a search that tries says what is wrong
+
+    def _titled(self, items: list[SessionItem]) -> list[SessionItem]:
+        """With the first words of what the user said, where an agent gave no title."""
+        names = self._first_words(item.session for item in items if not item.title)
+        return [replace(item, title=item.title or names.get(item.session)) for item in items]
+
+    def _first_words(self, sessions: Iterable[str]) -> dict[str, str]:
+        wanted = list(sessions)
+        said = self._overview.first_said(wanted, FIRST_CHARS) if wanted else {}
+        return {session: title for session, text in said.items() if (title := _as_title(text))}
+
     def _session(self, name: str) -> SessionRow:
         if not self.has_store:
             raise NotFoundError(f"There is no session {name[:80]!r}.", hint="This space is empty.")
-        return self._reader.session(name)
+        row = self._reader.session(name)
+        if row.passing:  # found by its exact id alone, and by nobody here: as if there was none
+            raise NotFoundError(f"There is no session {name!r}.", hint="`raw-rag sessions` lists them.")
+        return row
 
     def _shown(self, turn: PagedTurn) -> dict[str, Any]:
         from agent_raw_rag.memory.results import stamp
         from agent_raw_rag.sanitize.actions import said_and_done
 
-        text, actions = said_and_done(turn.text)
+        text, actions = said_and_done(turn.role, turn.text)
         return {
             "turn": turn.ordinal, "event_id": turn.event, "exchange": turn.exchange, "role": turn.role,
             "time": stamp(turn.time), "text": text, "actions": actions, "abandoned": turn.abandoned,
             "partial": turn.partial, "branch_from": turn.branch_from, "record_ids": turn.record_ids,
         }  # fmt: skip
+
+
+def _as_title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
+
+
+def _told_apart(part: dict[str, Any]) -> dict[str, Any]:
+    from agent_raw_rag.sanitize.actions import said_and_done
+
+    text, actions = said_and_done(part["role"], part["text"])
+    return {**part, "text": text, "actions": actions}
 
 
 def disk(home: str) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agent_raw_rag.models import Millis
@@ -119,6 +119,20 @@ class Overview:
             (session, first, limit),
         )
         return [_turn(row) for row in rows]
+
+    def first_said(self, sessions: Iterable[str], chars: int) -> dict[str, str]:
+        """Public id -> the beginning of what the user said first; sessions in which none did are missing."""
+        found: dict[str, str] = {}
+        for session in sessions:
+            agent, _, native = session.partition(":")
+            row = self._connection.execute(
+                """SELECT substr(t.text, 1, ?) FROM sessions s JOIN turns t ON t.session_id = s.id
+                   WHERE s.agent = ? AND s.native = ? AND t.status = 0 AND t.role = 'user' ORDER BY t.ordinal LIMIT 1""",
+                (chars, agent, native),
+            ).fetchone()
+            if row is not None:
+                found[session] = row[0]
+        return found
 
     def stretches(self, session: int) -> list[Stretch]:
         """A session's branches, in the order of its turns."""

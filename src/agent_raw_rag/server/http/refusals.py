@@ -20,6 +20,7 @@ from agent_raw_rag.errors import (
     UpstreamTimeoutError,
     UsageError,
 )  # fmt: skip
+from agent_raw_rag.server.http.wording import as_operations
 
 STATUSES: dict[type[RawRagError], int] = {
     UsageError: 400, UnauthorizedError: 401, ForbiddenError: 403, NotFoundError: 404, ConflictError: 409,
@@ -71,6 +72,14 @@ def unauthorized() -> Refused:
     )  # fmt: skip
 
 
+def used_link() -> Refused:
+    """401: what was shown is no one-time code that works. Nobody is told whether it ever did."""
+    return Refused(
+        401, "unauthorized", "This link was used, or is too old.", "`raw-rag web` makes another: each opens the page once.",
+        {"www-authenticate": 'Bearer realm="raw-rag"'},
+    )  # fmt: skip
+
+
 def no_space() -> Refused:
     """404: no space was named, or one that is unknown, disabled or not the token's. Nobody is told which."""
     return Refused(
@@ -108,7 +117,7 @@ def too_slow() -> Refused:
 def of_error(error: RawRagError) -> Refused:
     """An expected error."""
     status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
-    return Refused(status, error.code, error.message, error.hint)
+    return Refused(status, error.code, as_operations(error.message), as_operations(error.hint))
 
 
 def of_bug(error: Exception) -> Refused:

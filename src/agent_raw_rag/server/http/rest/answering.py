@@ -55,7 +55,7 @@ async def body_of(form: type[Form] | None, receive: Receive) -> BaseModel | None
     try:
         return form.model_validate_json(content)
     except ValidationError as error:
-        raise _not_understood("The body", error) from None
+        raise _not_understood("The body", error, form) from None
 
 
 def _query(form: type[Form] | None, sent: bytes) -> BaseModel | None:
@@ -74,13 +74,18 @@ def _query(form: type[Form] | None, sent: bytes) -> BaseModel | None:
     try:
         return form.model_validate_strings(said)
     except ValidationError as error:
-        raise _not_understood("The query", error) from None
+        raise _not_understood("The query", error, form) from None
 
 
-def _not_understood(what: str, error: ValidationError) -> BadArgumentError:
+def _not_understood(what: str, error: ValidationError, form: type[Form]) -> BadArgumentError:
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(str(part)[:40] for part in first["loc"])
-    return BadArgumentError(f"{what}: {f'{place}: ' if place else ''}{first['msg'].removeprefix('Value error, ')}.")
+    keys = ", ".join(field.alias or name for name, field in form.model_fields.items())
+    unknown = first["type"] == "extra_forbidden" and len(first["loc"]) == 1
+    return BadArgumentError(
+        f"{what}: {f'{place}: ' if place else ''}{first['msg'].removeprefix('Value error, ')}.",
+        hint=f"Its keys: {keys}." if unknown or first["type"] == "missing" else "",
+    )
 
 
 def _response(said: Any) -> Response:

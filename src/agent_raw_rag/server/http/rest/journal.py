@@ -52,10 +52,10 @@ def journal(call: Call) -> JournalPage:
     """What was written, decided, denied and administered in the space, the last act first."""
     asked = call.asked(JournalQuery)
     limit = min(max(asked.limit, 1), MOST_ON_A_PAGE)
-    before = int(decode(asked.cursor, (int,))[0]) if asked.cursor is not None else None
+    before = int(decode(asked.cursor, (int,), asked)[0]) if asked.cursor is not None else None
     shown = call.runtime.memory.journal.page(limit + 1, since=asked.since, action=asked.action, before_id=before)
     rows: list[Any] = shown.rows[:limit]
-    return {"entries": rows, "next": encode((rows[-1]["id"],)) if len(shown.rows) > limit else None}
+    return {"entries": rows, "next": encode((rows[-1]["id"],), asked) if len(shown.rows) > limit else None}
 
 
-OPERATIONS = (Operation("GET", "/journal", "history", journal, JournalPage, query=JournalQuery),)
+OPERATIONS = (Operation("GET", "/journal", "history", journal, JournalPage, scope="curate", query=JournalQuery),)

@@ -136,18 +136,18 @@ def notes(call: Call) -> dict[str, Any]:
     asked = call.asked(NotesAsked)
     items, following = Reading(call.runtime).notes(
         status=None if asked.status == "all" else asked.status, kind=asked.kind or None, topic=asked.topic or None,
-        limit=asked.limit, after=_behind(asked.cursor),
+        limit=asked.limit, after=_behind(asked),
     )  # fmt: skip
-    return {"notes": [item.as_json() for item in items], "next": _next(following)}
+    return {"notes": [item.as_json() for item in items], "next": _next(following, asked)}
 
 
 def candidates(call: Call) -> dict[str, Any]:
     """List candidates, the newest first."""
     asked = call.asked(CandidatesAsked)
     statuses = {"all": STATUSES, "undecided": UNDECIDED}.get(asked.status, (asked.status,))
-    items, following = Reading(call.runtime).candidates(statuses, asked.limit, _behind(asked.cursor))
+    items, following = Reading(call.runtime).candidates(statuses, asked.limit, _behind(asked))
     listed = [{**item.as_json(), "trigger": item.rule} for item in items]
-    return {"candidates": listed, "next": _next(following)}
+    return {"candidates": listed, "next": _next(following, asked)}
 
 
 def candidate_promote(call: Call) -> dict[str, Any]:
@@ -164,15 +164,15 @@ def candidate_reject(call: Call) -> dict[str, Any]:
     return call.runtime.memory.promotion.reject(call.path["candidate"], asked.reason, call.actor).as_json()
 
 
-def _behind(cursor: str | None) -> Behind:
-    if not cursor:
+def _behind(asked: Paged) -> Behind:
+    if not asked.cursor:
         return None
-    created, name = decode(cursor, (int, str))
+    created, name = decode(asked.cursor, (int, str), asked)
     return int(created), str(name)
 
 
-def _next(following: Behind) -> str | None:
-    return encode(list(following)) if following else None
+def _next(following: Behind, asked: Paged) -> str | None:
+    return encode(list(following), asked) if following else None
 
 
 OPERATIONS = (

@@ -123,9 +123,8 @@ class Tree(TypedDict):
 def sessions(call: Call) -> dict[str, Any]:
     """List sessions, the one last spoken in first."""
     asked = call.asked(SessionsAsked)
-    items, following = Reading(call.runtime).sessions(asked.ask(), asked.limit, _place(asked.cursor))
-    cursor = encode([NEVER if following.last is None else following.last, following.session]) if following else None
-    return {"sessions": [asdict(item) for item in items], "next": cursor}
+    items, following = Reading(call.runtime).sessions(asked.ask(), asked.limit, _place(asked))
+    return {"sessions": [asdict(item) for item in items], "next": _next(following, asked)}
 
 
 def session_turns(call: Call) -> dict[str, Any]:
@@ -150,10 +149,16 @@ def session_export(call: Call) -> Reply:
     return Reply(content, form.media_type, headers)
 
 
-def _place(cursor: str | None) -> Place | None:
-    if not cursor:
+def _next(following: Place | None, asked: Paged) -> str | None:
+    if following is None:
         return None
-    last, session = decode(cursor, (int, int))
+    return encode([NEVER if following.last is None else following.last, following.session], asked)
+
+
+def _place(asked: Paged) -> Place | None:
+    if not asked.cursor:
+        return None
+    last, session = decode(asked.cursor, (int, int), asked)
     return Place(None if last == NEVER else int(last), int(session))
 
 
