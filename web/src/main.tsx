@@ -6,8 +6,9 @@ import "./style/views.css";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, held, Refusal } from "./api";
+import { missing, VIEWS } from "./access";
 import { useKeys } from "./keys";
-import { Trouble, Waiting } from "./parts/basic";
+import { Head, Nothing, Trouble, Waiting } from "./parts/basic";
 import { instead, parsed, useRoute } from "./route";
 import { useTheme } from "./theme";
 import type { Me } from "./types";
@@ -103,6 +104,19 @@ function App() {
 }
 
 function View({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
+  const lacks = missing(route.view, me);
+  if (lacks)
+    return (
+      <>
+        <Head title={VIEWS.find(([name]) => name === route.view)?.[1] ?? "Session"} />
+        <Nothing>
+          <p>{lacks.said}</p>
+          <pre tabIndex={0} role="region" aria-label="What to do">
+            <code>{lacks.hint}</code>
+          </pre>
+        </Nothing>
+      </>
+    );
   switch (route.view) {
     case "session":
       return <SessionView key={route.id} id={route.id} query={route.query} />;
@@ -115,7 +129,7 @@ function View({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
     case "journal":
       return <JournalView query={route.query} />;
     case "forget":
-      return <Forget query={route.query} me={me} />;
+      return <Forget query={route.query} />;
     case "chat":
       return <Chat me={me} />;
     case "search":

@@ -3,8 +3,7 @@
 export type Block =
   | { kind: "words"; text: string }
   | { kind: "code"; text: string; language: string }
-  | { kind: "thinking"; text: string }
-  | { kind: "actions"; lines: string[] };
+  | { kind: "thinking"; text: string };
 
 export interface Run {
   text: string;
@@ -13,11 +12,8 @@ export interface Run {
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
-const ACTION = /^\[[A-Z][^\]\n]{0,60}\](?: |$)/;
-const MORE_OF_ACTION = /^ {2}\| /;
 
-/** `actions`: whether lines of the form `[Tool] target` are actions, as in a turn of an assistant. */
-export function blocks(text: string, actions = false): Block[] {
+export function blocks(text: string): Block[] {
   const found: Block[] = [];
   let words: string[] = [];
   const flush = () => {
@@ -40,11 +36,6 @@ export function blocks(text: string, actions = false): Block[] {
       const end = lines.indexOf("</thinking>", n);
       found.push({ kind: "thinking", text: lines.slice(n + 1, end).join("\n") });
       n = end;
-    } else if (actions && ACTION.test(line)) {
-      flush();
-      const said = [line];
-      for (; n + 1 < lines.length && (ACTION.test(lines[n + 1]!) || MORE_OF_ACTION.test(lines[n + 1]!)); n++) said.push(lines[n + 1]!);
-      found.push({ kind: "actions", lines: said });
     } else words.push(line);
   }
   flush();

@@ -5,7 +5,7 @@ import { ask, useAsked } from "../api";
 import { address } from "../route";
 import type { Event } from "../types";
 import { Answer, Facts, Time } from "./basic";
-import { Said } from "./said";
+import { Actions, Said } from "./said";
 
 export function Evidence({ ids }: { ids: string[] }) {
   const [open, set] = useState(false);
@@ -33,7 +33,8 @@ function One({ id }: { id: string }) {
                 event.session && event.turn !== null && <a href={address("session", event.session, { turn: event.turn })}>Open session here</a>,
               ]}
             />
-            <Said text={event.text} />
+            {event.text && <Said text={event.text} />}
+            <Actions lines={event.actions} />
           </>
         )}
       </Answer>

@@ -5,12 +5,12 @@ import { ask, asRefusal, set as only, type Refusal } from "../api";
 import { Facts, Field, Head, Nothing, Time, Trouble } from "../parts/basic";
 import { FilterFields, chosen, type Chosen } from "../parts/filters";
 import { address, instead } from "../route";
-import type { Forgotten, Me } from "../types";
+import type { Forgotten } from "../types";
 import { base, counted, titled } from "../words";
 
 const WORD = "forget";
 
-export function Forget({ query, me }: { query: URLSearchParams; me: Me }) {
+export function Forget({ query }: { query: URLSearchParams }) {
   const { role: _, ...filters } = chosen(query);
   const session = query.get("session") ?? "";
   const asked = only({ session, ...filters });
@@ -34,15 +34,6 @@ export function Forget({ query, me }: { query: URLSearchParams; me: Me }) {
     }
     set(false);
   };
-  if (!me.scopes.includes("admin"))
-    return (
-      <>
-        <Head title="Forget" />
-        <Nothing>
-          <p>This token may not forget. One with the scope admin can.</p>
-        </Nothing>
-      </>
-    );
   return (
     <>
       <Head title="Forget" />
@@ -72,11 +63,22 @@ export function Forget({ query, me }: { query: URLSearchParams; me: Me }) {
       <div aria-live="polite">
         {gone && (
           <p class="remark good">
-            Forgotten: {counted(gone.turns, "turn")} in {counted(gone.sessions, "session")}.
+            Forgotten: {counted(gone.turns, "turn")} in {counted(gone.sessions, "session")}. <Kept count={gone.shielded} stay="stayed" />
           </p>
         )}
         {preview && <Preview preview={preview} busy={busy} forget={(reason) => run(false, reason)} />}
       </div>
+    </>
+  );
+}
+
+/** Sessions that somebody keeps are not forgotten by filters. */
+function Kept({ count, stay = "stays" }: { count: number; stay?: string }) {
+  if (!count) return null;
+  const verb = stay === "stays" && count > 1 ? "stay" : stay;
+  return (
+    <>
+      {counted(count, "session")} that the filters mean too {verb}: {count === 1 ? "it is" : "they are"} kept (<code>raw-rag keep</code>).
     </>
   );
 }
@@ -87,7 +89,9 @@ function Preview({ preview, busy, forget }: { preview: Forgotten; busy: boolean;
   if (!preview.turns)
     return (
       <Nothing>
-        <p>Nothing fits: there is nothing to forget.</p>
+        <p>
+          Nothing would go. <Kept count={preview.shielded} />
+        </p>
       </Nothing>
     );
   const left = preview.sessions - preview.preview.length;
@@ -107,6 +111,11 @@ function Preview({ preview, busy, forget }: { preview: Forgotten; busy: boolean;
         ))}
       </ol>
       {left > 0 && <p>And {counted(left, "more session")}.</p>}
+      {preview.shielded > 0 && (
+        <p class="remark">
+          <Kept count={preview.shielded} />
+        </p>
+      )}
       <form
         class="panel danger-zone"
         onSubmit={(event) => {

@@ -8,7 +8,7 @@ import type { JournalEntry } from "../types";
 
 interface Page {
   entries: JournalEntry[];
-  next: string | number | null;
+  next: string | null;
 }
 const PAGE = 100;
 

@@ -1,6 +1,6 @@
 /** Ask, and read what was said; without a question, the sessions of late. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { ask, set, useAsked } from "../api";
 import { Answer, Facts, Head, Nothing, Time, Trouble } from "../parts/basic";
 import { chosen, FilterBox, type Chosen } from "../parts/filters";
@@ -11,13 +11,12 @@ import { finder } from "../text";
 import { Result } from "./result";
 
 const RECENT = 20;
-/** What the server says of an answer that could be read again. */
-const LEFT_OUT = "rerank: left out, as asked";
 
 export function Search({ query }: { query: URLSearchParams }) {
   const q = query.get("q") ?? "";
   const filters = chosen(query);
   const [typed, type] = useState(q);
+  const [said, tell] = useState("");
   useEffect(() => type(q), [q]);
   const to = (next: string, kept: Chosen) => go(address("search", "", { q: next.trim(), ...kept }));
   const submit = (event: SubmitEvent) => {
@@ -49,29 +48,39 @@ export function Search({ query }: { query: URLSearchParams }) {
       <aside class="side" aria-label="Filters">
         <FilterBox of={filters} set={(next) => to(typed, next)} />
       </aside>
-      <div class="column">{q ? <Results q={q} filters={filters} /> : <Recent filters={filters} />}</div>
+      <div class="column">
+        {/* There before anything is said in it: else a screen reader would not hear it. */}
+        <p class="count" role="status">
+          {q && said}
+        </p>
+        {q ? <Results q={q} filters={filters} tell={tell} /> : <Recent filters={filters} />}
+      </div>
     </div>
   );
 }
 
-function Results({ q, filters }: { q: string; filters: Chosen }) {
+/** After so long it is said why it takes long. */
+const LONG_MS = 2000;
+
+function Results({ q, filters, tell }: { q: string; filters: Chosen; tell: (said: string) => void }) {
   const key = JSON.stringify([q, filters]);
   const question = { query: q, ...set(filters) };
   // The first order comes at once; reading the passages again may take seconds, and then puts its own in that one's place.
   const asked = useAsked<Found>(key, (signal) => ask("passages", { method: "POST", body: { ...question, rerank: false }, signal }));
-  const first = asked.waiting ? null : asked.data;
-  const closer = useAsked<Found>(first?.passages.length && first.stages.some((one) => one === LEFT_OUT) ? key : "", (signal) =>
+  const closer = useAsked<Found>(!asked.waiting && asked.data?.again ? key : "", (signal) =>
     ask("passages", { method: "POST", body: question, signal }),
   );
-  const found = (!closer.waiting && first && closer.data) || asked.data;
+  const found = (!closer.waiting && !asked.waiting && closer.data) || asked.data;
   const find = useMemo(() => finder(found?.terms ?? words(q)), [found, q]);
+  const late = useLate(asked.waiting ? key : "");
+  useLayoutEffect(() => {
+    if (asked.error) tell("");
+    else if (asked.waiting || !found) tell(late ? "Still searching… The first question after a start waits for the models to be loaded." : "Searching…");
+    else tell(`${counted(found.passages.length, "passage")}${found.timing ? ` in ${Math.round(found.timing.total_ms)} ms` : ""}${closer.waiting ? ". Reading them again…" : ""}`);
+  });
   if (asked.error) return <Trouble error={asked.error} again={asked.again} />;
   return (
     <section aria-label="Results" aria-busy={asked.waiting}>
-      <p class="count" aria-live="polite">
-        {asked.waiting ? "Searching…" : found && `${counted(found.passages.length, "passage")}${found.timing ? ` in ${Math.round(found.timing.total_ms)} ms` : ""}`}
-        {closer.waiting && ". Reading them again…"}
-      </p>
       {closer.error && <Trouble error={closer.error} again={closer.again} />}
       {found && (
         <div class={asked.waiting ? "stale" : undefined}>
@@ -103,6 +112,17 @@ function Results({ q, filters }: { q: string; filters: Chosen }) {
       )}
     </section>
   );
+}
+
+/** Whether what `key` names has gone on for long; "" names nothing. */
+function useLate(key: string): boolean {
+  const [late, set] = useState("");
+  useEffect(() => {
+    if (!key) return;
+    const soon = setTimeout(() => set(key), LONG_MS);
+    return () => clearTimeout(soon);
+  }, [key]);
+  return key !== "" && late === key;
 }
 
 function Recent({ filters }: { filters: Chosen }) {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { ask, useAsked } from "../api";
 import { Answer, Head, Nothing, Tag, Time } from "../parts/basic";
-import type { AgentStatus, Me, Status, TokenItem } from "../types";
+import type { AgentStatus, Lag, Me, Status, TokenItem } from "../types";
 import { bytes, counted, number } from "../words";
 
 export function StatusView({ me }: { me: Me }) {
@@ -27,6 +27,7 @@ export function StatusView({ me }: { me: Me }) {
               <Curated status={status} />
             </div>
             <Agents of={status.agents} />
+            <Lags of={status.daemon?.lag ?? []} />
             <Unknown of={status.agents} />
           </>
         )}
@@ -98,27 +99,76 @@ function Daemon({ of }: { of: Status["daemon"] }) {
       facts={[
         ["State", of.running ? "runs" : <Tag kind="warn">does not run</Tag>],
         ...(of.since ? ([["Since", <Time of={of.since} />]] as [string, ComponentChildren][]) : []),
-        ...lags(of.lag),
       ]}
     />
   );
 }
 
-/** Whatever form the lag comes in: rows of an agent and seconds. */
-function lags(lag: unknown): [string, ComponentChildren][] {
-  const rows = Array.isArray(lag) ? lag : Object.entries(lag ?? {}).map(([agent, one]) => ({ agent, ...(one as object) }));
-  return rows.map((row: Record<string, unknown>) => {
-    const seconds = row["lag_seconds"] ?? row["seconds"] ?? row["lag"];
-    const waiting = Number(row["waiting"] ?? 0);
-    return [
-      `Lag, ${String(row["agent"] ?? row["source"] ?? "")}`,
-      <>
-        {typeof seconds === "number" ? `${seconds.toFixed(1)} s` : "nothing changed yet"}
-        {waiting > 0 && <Tag kind="warn">{counted(waiting, "source")} waiting</Tag>}
-      </>,
-    ];
-  });
+/** How far the daemon is behind: an agent a row; its single sources folded. */
+function Lags({ of }: { of: Lag[] }) {
+  const sources = of.flatMap((one) => [
+    ...Object.entries(one.failing).map(([path, why]) => ({ agent: one.agent, path, said: <Tag kind="warn">{why}</Tag> })),
+    ...Object.entries(one.sources ?? {}).reverse().map(([path, seconds]) => ({ agent: one.agent, path, said: <>{lagged(seconds)}</> })),
+  ]);
+  if (!of.length) return null;
+  return (
+    <section aria-labelledby="lag">
+      <h2 id="lag">Lag of the daemon</h2>
+      <p class="fine">From a change of a log to the end of reading it.</p>
+      <div class="scroll" tabIndex={0} role="region" aria-labelledby="lag">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col" class="n">Lag</th>
+              <th scope="col" class="n">Waiting</th>
+              <th scope="col" class="n">Cannot be read</th>
+            </tr>
+          </thead>
+          <tbody>
+            {of.map((one) => (
+              <tr key={one.agent}>
+                <th scope="row">{one.agent}</th>
+                <td class="n">{one.lag_seconds === null ? "nothing changed yet" : lagged(one.lag_seconds)}</td>
+                <td class="n">{one.waiting ? <Tag kind="warn">{counted(one.waiting, "source")}</Tag> : "none"}</td>
+                <td class="n">{Object.keys(one.failing).length ? <Tag kind="warn">{counted(Object.keys(one.failing).length, "source")}</Tag> : "none"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sources.length > 0 && (
+        <details class="aside">
+          <summary>Single sources ({number(sources.length)})</summary>
+          <div class="scroll tall" tabIndex={0} role="region" aria-label="Lag of single sources">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Source</th>
+                  <th scope="col">Agent</th>
+                  <th scope="col">Lag</th>
+                </tr>
+              </thead>
+              <tbody>
+                {sources.map(({ agent, path, said }) => (
+                  <tr key={`${agent} ${path}`}>
+                    <th scope="row" title={path}>
+                      {path.split(/[/\\]/).slice(-2).join("/")}
+                    </th>
+                    <td>{agent}</td>
+                    <td>{said}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
+      )}
+    </section>
+  );
 }
+
+const lagged = (seconds: number): string => `${seconds.toFixed(1)} s`;
 
 const DISK: Record<string, string> = { store_bytes: "Store", index_bytes: "Index", vectors_bytes: "Vectors", free_bytes: "Free" };
 
