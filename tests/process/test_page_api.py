@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
+from agent_raw_rag.sanitize.actions import unsplit
 from tests.process.processes import INGEST, run
 from tests.samples import PROJECT, sample_environment
 from tests.servers.memory_http import Home, Served, home_in, serving
@@ -91,9 +92,11 @@ def test_a_passage_comes_with_the_words_of_each_turn_and_with_what_to_mark(serve
     for passage in found["passages"]:
         assert [part["turn"] for part in passage["parts"]] == [turn["turn"] for turn in passage["turns"]]
         for part in passage["parts"]:
-            assert part["text"] in passage["text"]
+            assert unsplit(part["text"], part["actions"]) in passage["text"]
+            assert not part["actions"] or part["role"] == "assistant"
             assert not part["text"].startswith(f"[{part['turn']}]")
         assert "explain" not in passage
+    assert any(part["actions"] for passage in found["passages"] for part in passage["parts"])
 
 
 def test_filters_narrow_a_search_and_name_what_there_is(served: Served, reader: str) -> None:
@@ -168,6 +171,30 @@ def test_what_is_not_there_is_not_found(served: Served, reader: str) -> None:
     assert get(served, "/sessions/" + "x" * 3000, reader, status=404)
     assert get(served, f"/sessions/{CLAUDE}?from=0", reader, status=400)
     assert get(served, f"/sessions/{CLAUDE}/export?form=exe", reader, status=400)
+
+
+PASTED = "It fails:\n[ERROR] cannot open file\n  | at line 3"
+
+
+@pytest.fixture(scope="module")
+def pasted(served: Served, secret: str) -> str:
+    """A session in which a person pasted the end of a log."""
+    told = {"content": PASTED, "source": "pasted", "session_id": "pasted", "role": "user"}
+    return str(served.answer("memory_capture", told, secret, "default")["event_id"])
+
+
+def test_what_a_person_pasted_is_said_and_not_done(served: Served, reader: str, pasted: str) -> None:
+    opened = get(served, f"/events/{pasted}", reader)
+    assert (opened["role"], opened["text"], opened["actions"]) == ("user", PASTED, [])
+    path = f"/sessions/{quote(opened['session'], safe='')}"
+    turn = get(served, path, reader)["turns"][0]
+    assert (turn["text"], turn["actions"]) == (PASTED, [])
+    assert json.loads(served.ask(f"{path}/export?form=json", method="GET", secret=reader).text)["turns"] == [turn]
+    assert f"```text\n{PASTED}\n```" in served.ask(f"{path}/export?form=md", method="GET", secret=reader).text
+    page = served.ask(f"{path}/export?form=html", method="GET", secret=reader).text
+    assert f"<pre>\n{PASTED}</pre></article>" in page
+    found = post(served, "/passages", reader, {"query": "cannot open file", "session": opened["session"]})
+    assert [(part["text"], part["actions"]) for part in found["passages"][0]["parts"]] == [(PASTED, [])]
 
 
 # ---------------------------------------------------------------- what would do harm in a page

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_raw_rag.encode.tokens import tokenizer
 from agent_raw_rag.models import Action, Outcome, Role, Text, ToolCall, ToolResult, Turn
-from agent_raw_rag.sanitize.actions import said_and_done
+from agent_raw_rag.sanitize.actions import said_and_done, unsplit
 from agent_raw_rag.sanitize.clean import clean
 
 
@@ -33,7 +33,7 @@ from agent_raw_rag.sanitize.clean import clean
     ],
 )
 def test_actions_are_told_from_words(text: str, said: str, actions: list[str]) -> None:
-    assert said_and_done(text) == (said, actions)
+    assert said_and_done("assistant", text) == (said, actions)
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=60)
@@ -50,12 +50,23 @@ def test_no_word_is_lost_on_the_way_back_and_every_call_is_one_action(calls: lis
     told = Turn("s", Role.ASSISTANT, "k", None, [Text("I do it now."), *calls], ["r"], 0, 1)
     cleaned = clean(told, tokenizer())
     assert cleaned is not None
-    said, actions = said_and_done(cleaned.text)
-    assert "\n".join([said, *actions]) == cleaned.text
+    said, actions = said_and_done(cleaned.role, cleaned.text)
+    assert unsplit(said, actions) == cleaned.text
     assert (said, len(actions)) == ("I do it now.", len(calls))
 
 
-@given(st.text(st.sampled_from("[]Aa1 \n|:x"), max_size=60))
-def test_any_text_comes_back_whole(text: str) -> None:
-    said, actions = said_and_done(text)
-    assert "\n".join([said, *actions]).split() == text.split()
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.ASSISTANT])
+@pytest.mark.parametrize("text", ["It fails:\n[ERROR] cannot open file", "[Bash] ls", "[INFO] up\n  | trace\n\n"])
+def test_nobody_but_an_assistant_does_anything_whatever_a_pasted_log_looks_like(role: Role, text: str) -> None:
+    assert said_and_done(role, text) == (text, [])
+
+
+@given(st.sampled_from(Role), st.text(st.sampled_from("[]Aa1 \n\r\t|:x"), max_size=60))
+def test_any_text_comes_back_byte_for_byte(role: Role, text: str) -> None:
+    assert unsplit(*said_and_done(role, text)) == text
+
+
+@given(st.text(st.sampled_from("Aa1 \n\t"), max_size=20), st.integers(0, 3))
+def test_blanks_before_actions_and_at_the_end_are_said(words: str, calls: int) -> None:
+    lines = ["[Bash] x"] * calls
+    assert unsplit(*said_and_done("assistant", "\n".join([words, *lines]))) == "\n".join([words, *lines])

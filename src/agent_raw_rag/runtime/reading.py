@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_raw_rag import __version__
-from agent_raw_rag.errors import NotFoundError
+from agent_raw_rag.errors import ModelError, NotFoundError
 from agent_raw_rag.models import Ask, Millis, Role
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ class Reading:
     # ------------------------------------------------------------ passages
 
     def passages(self, query: str, ask: Ask, limit: int, *, explain: bool, again: bool = True) -> dict[str, Any]:
-        """The passages that answer a query, as JSON values, with each turn's own text and what to mark in it.
+        """The passages that answer a query, as JSON values, with each turn's own text, its actions, and what to mark.
+
+        ``again`` in it: the passages would be read again, and perhaps be others, if that was not left out.
 
         Raises:
             UsageError, NotFoundError: as ``Runtime.search``.
@@ -67,7 +69,11 @@ class Reading:
         else:
             found = SearchResult(query[:500], [], [], ["Nothing is stored yet."])
         timing = {"total_ms": round((time.perf_counter() - began) * 1000, 1)}
-        return {**found.as_json(explain=explain, parts=True), "terms": highlights(query), "timing": timing}
+        content = found.as_json(explain=explain, parts=True)
+        for passage in content["passages"]:
+            passage["parts"] = [_told_apart(part) for part in passage["parts"]]
+        closer = not again and bool(found.passages) and self._reads_again()
+        return {**content, "again": closer, "terms": highlights(query), "timing": timing}
 
     def filters(self) -> dict[str, Any]:
         """What there is to filter by."""
@@ -141,7 +147,7 @@ class Reading:
         if not self.has_store:
             raise no_event(event)
         row = CapturedRows(self._reader.connection).event(event)
-        text, actions = said_and_done(row.text)
+        text, actions = said_and_done(row.role, row.text)
         return {
             "event_id": row.id, "session": f"{row.agent}:{row.native}", "turn": row.ordinal, "role": row.role.value,
             "time": stamp(row.time), "text": text, "actions": actions, "agent": row.agent, "source": row.source,
@@ -225,6 +231,14 @@ class Reading:
 
         return Overview(self._reader)
 
+    def _reads_again(self) -> bool:
+        """Whether a search reads its passages again where nobody says no. Loads nothing."""
+        funnel = self.runtime.funnel
+        try:
+            return bool(funnel.settings.rerank_budget_ms) and funnel.reranker() is not None
+        except ModelError:
+            return True  # a search that tries says what is wrong
+
     def _session(self, name: str) -> SessionRow:
         if not self.has_store:
             raise NotFoundError(f"There is no session {name[:80]!r}.", hint="This space is empty.")
@@ -234,12 +248,19 @@ class Reading:
         from agent_raw_rag.memory.results import stamp
         from agent_raw_rag.sanitize.actions import said_and_done
 
-        text, actions = said_and_done(turn.text)
+        text, actions = said_and_done(turn.role, turn.text)
         return {
             "turn": turn.ordinal, "event_id": turn.event, "exchange": turn.exchange, "role": turn.role,
             "time": stamp(turn.time), "text": text, "actions": actions, "abandoned": turn.abandoned,
             "partial": turn.partial, "branch_from": turn.branch_from, "record_ids": turn.record_ids,
         }  # fmt: skip
+
+
+def _told_apart(part: dict[str, Any]) -> dict[str, Any]:
+    from agent_raw_rag.sanitize.actions import said_and_done
+
+    text, actions = said_and_done(part["role"], part["text"])
+    return {**part, "text": text, "actions": actions}
 
 
 def disk(home: str) -> dict[str, int]:

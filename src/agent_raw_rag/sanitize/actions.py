@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agent_raw_rag.models import Action, Outcome, ToolResult
+from agent_raw_rag.models import Action, Outcome, Role, ToolResult
 from agent_raw_rag.sanitize.arguments import as_mapping, first_text, text_of
 from agent_raw_rag.sanitize.commands import command_of
 from agent_raw_rag.sanitize.echoes import is_own
@@ -57,25 +57,29 @@ def action_lines(action: Action, mask: Mask, options: Options) -> list[str]:
     return [line, *error_tail(action.result.output, options.error_tail_lines, mask)]
 
 
-def said_and_done(text: str) -> tuple[str, list[str]]:
-    """A stored turn's text -> what was said, and the actions that follow it, each with the end of its output.
+def said_and_done(role: str, text: str) -> tuple[str, list[str]]:
+    """A stored turn's text -> what was said, byte for byte, and the actions that follow it, each with the end of its output.
 
-    The way back of ``action_lines``, by the form of the lines at the text's end: a turn ends with what was done in it.
+    The way back of ``action_lines``, by the form of the lines at the text's end. Only an assistant's turn has actions: what
+    anybody else said is said, whatever it looks like. ``unsplit`` is the way back again: no byte is lost between them.
     """
     lines = text.split("\n")
-    first = len(lines)
-    for place in range(len(lines) - 1, -1, -1):
-        if _is_action_line(lines[place]):
-            first = place
-        elif not lines[place].startswith(PREFIX):
-            break
+    first = _first_action(lines) if role == Role.ASSISTANT else len(lines)
+    said = "\n".join(lines[:first])
+    if first and not said:
+        return text, []  # an empty line before an action: nobody could tell it from none
     actions: list[str] = []
     for line in lines[first:]:
         if line.startswith(PREFIX):
             actions[-1] += f"\n{line}"
         else:
             actions.append(line)
-    return "\n".join(lines[:first]).rstrip(), actions
+    return said, actions
+
+
+def unsplit(said: str, actions: Sequence[str]) -> str:
+    """The stored text of what ``said_and_done`` told apart: one line break before each action, none where nothing was said."""
+    return "\n".join([said, *actions] if said else actions)
 
 
 def target_of(category: Category, args: Args, mask: Mask) -> str:
@@ -152,6 +156,16 @@ _TARGETS: dict[Category, Callable[[Args, Mask], str]] = {
     Category.WEB: _web,
     Category.OTHER: _other,
 }
+
+
+def _first_action(lines: Sequence[str]) -> int:
+    first = len(lines)
+    for place in range(len(lines) - 1, -1, -1):
+        if _is_action_line(lines[place]):
+            first = place
+        elif not lines[place].startswith(PREFIX):
+            break
+    return first
 
 
 def _is_action_line(line: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from agent_raw_rag.sanitize.actions import unsplit
 from agent_raw_rag.search.browse import SessionItem
 
 Turns = Iterator[dict[str, Any]]
@@ -43,7 +44,7 @@ def as_markdown(item: SessionItem, turns: Turns) -> Iterator[str]:
     yield f"# {_one_line(item.title or item.session)}\n\n"
     yield "".join(f"- {name}: {_one_line(value)}\n" for name, value in _facts(item)) + "\n"
     for turn in turns:
-        said = "\n".join([turn["text"], *turn["actions"]]).strip("\n")
+        said = unsplit(turn["text"], turn["actions"])
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", said)), default=0))
         yield f"## {_head(turn)}\n\n{fence}text\n{said}\n{fence}\n\n"
 

@@ -36,10 +36,12 @@ class Passages(TypedDict):
 
     query: str
     passages: list[dict[str, Any]]
-    """As `raw-rag search --json` gives them, with `parts`: each turn's own words, without speaker and time."""
+    """As `raw-rag search --json` gives them, with `parts`: each turn's own words, without speaker and time, and its `actions`."""
     stages: list[str]
     notes: list[str]
     projects: list[str]
+    again: bool
+    """Whether the same with `rerank` true reads the passages again: then their order may change."""
     terms: list[str]
     """What to mark in the texts, whatever its case, longest first."""
     timing: PassageTiming
