@@ -4,7 +4,7 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/views.css";
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, held, Refusal } from "./api";
 import { missing, VIEWS } from "./access";
 import { useKeys } from "./keys";
@@ -103,7 +103,16 @@ function App() {
   );
 }
 
+/** A view that breaks says so; the menu stays, and another address is another chance. */
 function View({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
+  const [broken, mend] = useErrorBoundary();
+  useEffect(() => {
+    if (broken) mend();
+  }, [route]);
+  return broken ? <Trouble error={asRefusal(broken)} again={mend} /> : <Chosen route={route} me={me} />;
+}
+
+function Chosen({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
   const lacks = missing(route.view, me);
   if (lacks)
     return (

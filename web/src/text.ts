@@ -50,7 +50,7 @@ export function finder(terms: readonly string[]): RegExp | null {
     .sort((a, b) => b.length - a.length)
     .slice(0, 64)
     .map((term) => {
-      const plain = term.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&").replace(/\s+/g, "\\s+");
+      const plain = term.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&").replace(/\s+/g, "\\s+");
       return /^[a-z0-9]/.test(term) ? `(?<![\\p{L}\\p{N}])${plain}${term.length > 3 && /[a-z]$/.test(term) ? "[\\p{L}]{0,4}(?![\\p{L}])" : ""}` : plain;
     });
   return new RegExp(forms.join("|"), "giu");
