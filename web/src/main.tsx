@@ -144,7 +144,12 @@ function Chosen({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
     case "search":
       return <Search query={route.query} />;
     default:
-      return <Trouble error={new Refusal(0, "not_found", "There is no such view.", "The menu has all of them.")} />;
+      return (
+        <>
+          <Head title="Nothing here" />
+          <Trouble error={new Refusal(0, "not_found", "There is no such view.", "The menu has all of them.")} />
+        </>
+      );
   }
 }
 

@@ -13,7 +13,8 @@ export interface Run {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
 
-export function blocks(text: string): Block[] {
+/** `cut`: more was said than is in the text, so that a thought may have lost its end. */
+export function blocks(text: string, cut = false): Block[] {
   const found: Block[] = [];
   let words: string[] = [];
   const flush = () => {
@@ -31,9 +32,10 @@ export function blocks(text: string): Block[] {
       const end = new RegExp(`^ {0,3}${fence[1]![0]}{${fence[1]!.length},}\\s*$`);
       for (n++; n < lines.length && !end.test(lines[n]!); n++) inside.push(lines[n]!);
       found.push({ kind: "code", text: inside.join("\n"), language: fence[2] ?? "" });
-    } else if (line.trim() === "<thinking>" && lines.indexOf("</thinking>", n) > 0) {
+    } else if (line.trim() === "<thinking>" && (cut || lines.indexOf("</thinking>", n) > 0)) {
       flush();
-      const end = lines.indexOf("</thinking>", n);
+      const closed = lines.indexOf("</thinking>", n);
+      const end = closed > 0 ? closed : lines.length;
       found.push({ kind: "thinking", text: lines.slice(n + 1, end).join("\n") });
       n = end;
     } else words.push(line);

@@ -10,15 +10,17 @@ const LIMITS: Record<"long" | "middle" | "short", [number, number]> = { long: [2
 interface Props {
   text: string;
   find?: RegExp | null;
+  /** The text is a part of what was said. */
+  cut?: boolean;
   /** Nothing is folded. */
   whole?: boolean;
   size?: keyof typeof LIMITS;
 }
 
-export function Said({ text, find = null, whole = false, size = "long" }: Props) {
+export function Said({ text, find = null, cut = false, whole = false, size = "long" }: Props) {
   const [open, set] = useState(whole);
   const shown = useMemo(() => (open ? { text, more: 0 } : head(text, ...LIMITS[size])), [text, open, size]);
-  const made = useMemo(() => blocks(shown.text), [shown]);
+  const made = useMemo(() => blocks(shown.text, cut || shown.more > 0), [shown, cut]);
   return (
     <div class="said">
       {made.map((block, n) => (

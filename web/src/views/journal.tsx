@@ -54,12 +54,12 @@ export function JournalView({ query }: { query: URLSearchParams }) {
                     <Tag>{one.action}</Tag> {one.target}
                   </p>
                   <Facts of={[`#${one.id}`, <Time of={one.time} />, one.actor, one.transport, one.source]} />
-                  {Object.keys(one.detail ?? {}).length > 0 && (
+                  {details(one.detail).length > 0 && (
                     <dl class="detail">
-                      {Object.entries(one.detail).map(([name, value]) => (
+                      {details(one.detail).map(([name, value]) => (
                         <div key={name}>
                           <dt>{name}</dt>
-                          <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+                          <dd>{said(value)}</dd>
                         </div>
                       ))}
                     </dl>
@@ -75,3 +75,8 @@ export function JournalView({ query }: { query: URLSearchParams }) {
     </>
   );
 }
+
+const details = (of: Record<string, unknown>): [string, unknown][] => Object.entries(of).filter(([, value]) => value !== null && value !== "");
+
+const said = (value: unknown): string =>
+  Array.isArray(value) && value.every((one) => typeof one !== "object") ? value.join(", ") : typeof value === "string" ? value : JSON.stringify(value);

@@ -46,7 +46,7 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
               </a>
               {part.abandoned && <Tag kind="warn">abandoned</Tag>}
             </p>
-            {part.text && <Said text={part.text} find={find} size={part.turn === passage.turn ? "middle" : "short"} />}
+            {part.text && <Said text={part.text} find={find} cut={part.truncated} size={part.turn === passage.turn ? "middle" : "short"} />}
             <Actions lines={part.actions} find={find} />
             {part.truncated && <p class="fine">Cut here: the whole turn is in the session.</p>}
           </div>

@@ -26,7 +26,13 @@ export function SessionView({ id, query }: { id: string; query: URLSearchParams 
   useEffect(() => {
     if (reading && wanted && !asked.waiting) show(wanted);
   }, [reading, wanted, asked.waiting]);
-  if (asked.error) return <Trouble error={asked.error} again={asked.again} />;
+  if (asked.error)
+    return (
+      <>
+        <Head title="Session" />
+        <Trouble error={asked.error} again={asked.again} />
+      </>
+    );
   if (!reading) return <Waiting />;
   const { session, page } = reading;
   const { turns } = page;
