@@ -217,3 +217,41 @@ def test_bad_decisions_write_nothing(spoken: Spoken, promotion: Promotion, event
     with pytest.raises(BadArgumentError, match="no status"):
         promotion.candidates("maybe")
     assert told(spoken) == before
+
+
+def test_other_words_become_the_note_and_the_first_ones_are_rejected(
+    spoken: Spoken, promotion: Promotion, event: str
+) -> None:
+    first = propose(promotion, event)
+    (made,) = promotion.promote_reworded(first, "Releases go out on Tuesdays", AGENT, "agreed").promoted
+    assert note_of(spoken, made.node_id).statement == "Releases go out on Tuesdays"
+    assert {one.id: one.status for one in promotion.candidates("all").candidates} == {
+        first: "rejected", made.candidate_id: "promoted"
+    }  # fmt: skip
+
+
+def test_other_words_that_cannot_become_a_note_leave_nothing_behind(
+    spoken: Spoken, promotion: Promotion, event: str
+) -> None:
+    rule = spoken.runtime.memory.notes.save(Save("The release window is never Friday", "x", kind="rule"), AGENT).node_id
+    first, before = propose(promotion, event), told(spoken)
+    for _ in range(2):
+        with pytest.raises(ConflictError, match=rule):
+            promotion.promote_reworded(first, "The release window is Friday", AGENT)
+        assert [one.id for one in promotion.candidates("all").candidates] == [first]
+    with pytest.raises(BadArgumentError):
+        promotion.promote_reworded(first, "x", AGENT)
+    assert told(spoken)[-1:] == before[-1:]
+
+
+def test_other_words_that_contradict_a_note_are_refused_once_and_then_replace_it(
+    spoken: Spoken, promotion: Promotion, event: str
+) -> None:
+    old = spoken.runtime.memory.notes.save(Save("The release window is never Friday", "x", kind="fact"), AGENT).node_id
+    first = propose(promotion, event)
+    with pytest.raises(ConflictError, match=old):
+        promotion.promote_reworded(first, "The release window is Friday", AGENT)
+    assert sorted(one.status for one in promotion.candidates("all").candidates) == ["conflict", "pending"]
+    (made,) = promotion.promote_reworded(first, "The release window is Friday", AGENT).promoted
+    assert made.superseded == old
+    assert {one.id: one.status for one in promotion.candidates("all").candidates}[first] == "rejected"

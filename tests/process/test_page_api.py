@@ -197,6 +197,29 @@ def test_what_a_person_pasted_is_said_and_not_done(served: Served, reader: str, 
     assert [(part["text"], part["actions"]) for part in found["passages"][0]["parts"]] == [(PASTED, [])]
 
 
+@pytest.mark.parametrize("below", ["", "/tree", "/export?form=json", "?from=1"])
+def test_a_passing_session_is_as_unknown_as_one_that_never_was(passing: Served, below: str) -> None:
+    secret = passing.home.token(f"r{len(below)}", scope="read")
+    there = get(passing, f"/sessions/http:one{below}", secret, status=404)
+    never = get(passing, f"/sessions/http:two{below}", secret, status=404)
+    assert {**there, "message": there["message"].replace("one", "two")} == never
+
+
+@pytest.fixture(scope="module")
+def passing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server whose turns stay for their session only, and one such session."""
+    home = home_in(tmp_path_factory.mktemp("passing"))
+    home.configure('[capture]\nstore_turns = "session"\n')
+    secret = home.token("writer", scope="read,write")
+    with serving(home) as running:
+        told = post(running, "/turn", secret, {"user": "Said in passing", "session_id": "one"})
+        assert told["status"] == "captured"
+        assert get(running, f"/events/{told['turn_id']}", secret, status=404)["code"] == "not_found"
+        assert get(running, "/sessions", secret)["sessions"] == []
+        assert get(running, "/status", secret)["passing"] == 1
+        yield running
+
+
 # ---------------------------------------------------------------- what would do harm in a page
 
 
@@ -262,6 +285,39 @@ def test_status_tells_of_the_store_the_daemon_and_the_disk(served: Served, reade
     assert found["daemon"]["running"] is False
     assert found["disk"]["store_bytes"] > 0
     assert found["disk"]["free_bytes"] > 0
+
+
+@pytest.mark.line("D11")
+def test_a_token_of_one_space_is_told_nothing_of_the_home_or_of_other_spaces(served: Served, secret: str) -> None:
+    served.home.space("narrow")
+    served.home.token("wide", space="narrow", scope="read", more=("--space", "default"))
+    own = served.home.token("narrow-admin", space="narrow", scope="read,admin")
+    served.answer("memory_capture", {"content": "Said in a corner.", "source": "x"}, secret, "narrow")
+    listed = get(served, "/tokens", own, space="narrow")["tokens"]
+    assert [one["label"] for one in listed] == ["narrow-admin"]
+    found = get(served, "/status", own, space="narrow")
+    assert (found["turns"], found["store"], found["daemon"], found["disk"]) == (1, None, None, None)
+    for path in ("/status", "/me", "/filters", "/health", "/tokens", "/sessions"):
+        answer = served.ask(path, method="GET", secret=own, space="narrow").text
+        for place in (
+            served.home.environment["HOME"],
+            served.home.environment["RAW_RAG_HOME"],
+            PROJECT,
+            '"default"',
+            "wide",
+        ):
+            assert place not in answer, path
+    assert get(served, "/status", secret, space="narrow")["disk"]["store_bytes"] > 0
+
+
+def test_the_name_of_the_model_is_told_to_those_who_may_chat(tmp_path: Path) -> None:
+    home = home_in(tmp_path)
+    home.configure('[llm]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a-model"\n')
+    talker, reader = home.token("talker", scope="read,chat"), home.token("reader", scope="read")
+    with serving(home) as running:
+        assert get(running, "/me", talker)["models"] == ["a-model"]
+        told = get(running, "/me", reader)
+        assert (told["chat"], told["model"], told["models"]) == (True, None, [])
 
 
 def test_tokens_are_listed_without_what_opens_anything(served: Served, secret: str, reader: str) -> None:

@@ -68,7 +68,7 @@ def api(served: Served, request: pytest.FixtureRequest) -> Api:
     space = f"s{zlib.crc32(request.node.name.encode())}"
     runtime, now = Runtime.load(None, served.home.environment), time.time_ns() // 1_000_000
     runtime.spaces_registry.create(space, actor=OWNER, now=now)
-    made = runtime.tokens.create(space, spaces=[space], scopes=["read", "write"], actor=OWNER, now=now)
+    made = runtime.tokens.create(space, spaces=[space], scopes=["read", "write", "curate"], actor=OWNER, now=now)
     return Api(served, made.secret, space)
 
 
@@ -328,6 +328,7 @@ def test_the_journal_is_read_page_by_page_the_last_act_first(api: Api) -> None:
 def test_a_token_that_may_only_read_writes_nothing(served: Served, api: Api) -> None:
     stored = api.post("/store", text="The teapot is blue.")["id"]
     reader = Api(served, served.home.token(f"r-{api.space}", space=api.space, scope="read"), api.space)
+    assert reader.refused("GET", "/journal", 403)["code"] == "forbidden"
     for method, path, body in (
         ("POST", "/store", {"text": "x"}), ("POST", "/turn", {"user": "x", "session_id": "s"}),
         ("DELETE", f"/memory/{stored}", None),
@@ -336,6 +337,16 @@ def test_a_token_that_may_only_read_writes_nothing(served: Served, api: Api) -> 
         assert reader.refused(method, path, 403, body)["code"] == "forbidden"
     assert reader.get(f"/memory/{stored}")["note"]["status"] == "active"
     assert len(reader.post("/search", query="teapot")["results"]) == 1
+
+
+def test_the_history_of_a_note_is_for_those_who_curate(served: Served, api: Api) -> None:
+    old = api.post("/store", text="The kettle is blue.")["id"]
+    new = told(api.ask("PUT", f"/memory/{old}", {"content": "The kettle is green."}))["new_node_id"]
+    writer = Api(served, served.home.token(f"w-{api.space}", space=api.space, scope="read,write"), api.space)
+    assert [note["id"] for note in api.get(f"/memory/{new}")["history"]] == [old, new]
+    seen = writer.get(f"/memory/{new}")
+    assert (seen["text"], seen["history"]) == ("The kettle is green.", [])
+    assert writer.refused("GET", "/journal?limit=1", 403)["code"] == "forbidden"
 
 
 def test_another_space_knows_nothing_of_it(served: Served, api: Api) -> None:

@@ -41,6 +41,15 @@ def members(connection: Connection, native: str) -> list[tuple[str, str | None, 
     return [(one.row.native, one.parent.native if one.parent else None, one.kind) for one in found.members]
 
 
+def test_a_passing_session_is_in_no_family(connection: Connection) -> None:
+    session(connection, "root")
+    session(connection, "hidden", "root", "subagent")
+    session(connection, "below", "hidden", "subagent")
+    connection.execute("UPDATE sessions SET passing = 1 WHERE native = 'hidden'")
+    assert members(connection, "root") == [("root", None, None)]
+    assert members(connection, "below") == [("below", None, None)]
+
+
 def test_sub_agents_forks_and_continued_sessions_are_one_family(connection: Connection) -> None:
     session(connection, "root")
     session(connection, "helper", "root", "subagent")

@@ -91,18 +91,21 @@ class Promotion:
         one_of("kind", ask.kind, KINDS)
         one_of("importance", ask.importance, IMPORTANCE)
         with self._changing() as connection:
-            events = checked_evidence(connection, ask.evidence, ask.quote)
             becoming = self._becoming(connection, actor)
-            source = self._take.source(ask.source or events[0].source)
-            row = becoming.row(
-                kind=ask.kind, statement=ask.statement, quote=ask.quote, evidence=tuple(one.id for one in events),
-                source=source, importance=ask.importance,
-            )  # fmt: skip
-            known = becoming.rows.get(row.id)
+            row, known = self._candidate(becoming, ask)
             if known is not None:
                 return Proposed(candidate_item(known), created=False)
             made = becoming.propose(row, promote=self.sweeping.auto_promote == ALL_VALID)
         return Proposed(candidate_item(made.row), created=True, merged=made.merged)
+
+    def _candidate(self, becoming: Becoming, ask: Propose) -> tuple[CandidateRow, CandidateRow | None]:
+        """(the candidate of a proposal, not stored yet; the one that is stored under its id, if there is one)."""
+        events = checked_evidence(becoming.connection, ask.evidence, ask.quote)
+        row = becoming.row(
+            kind=ask.kind, statement=ask.statement, quote=ask.quote, evidence=tuple(one.id for one in events),
+            source=self._take.source(ask.source or events[0].source), importance=ask.importance,
+        )  # fmt: skip
+        return row, becoming.rows.get(row.id)
 
     # ------------------------------------------------------------ deciding
 
@@ -149,19 +152,10 @@ class Promotion:
         """Written before anybody is told of it, as the refusal undoes nothing else."""
         with self._changing() as connection:
             becoming = self._becoming(connection, actor)
-            told = None
-            for row in [_known(becoming.rows, name) for name in names]:
-                found = verdict(connection, row.statement)
-                if found.outcome is not Outcome.CONFLICT or row.status == PROMOTED or _was_refused(row, found):
-                    continue
-                becoming.conflict(row, found, reason=REFUSED)
-                if found.kind != RULE or row.kind == RULE:  # else it is refused for good, and that is said
-                    told = told or (row.id, found.note)
+            refused = [_first_refusal(becoming, _known(becoming.rows, name)) for name in names]
+        told = next((one for one in refused if one is not None), None)
         if told is not None:
-            raise ConflictError(
-                f"{told[0]} contradicts the note {told[1]}.",
-                hint=f"Promote it again to replace that note, or memory_reject {told[0]}.",
-            )
+            raise told
 
     def _promote(self, becoming: Becoming, row: CandidateRow, reason: CleanText | None) -> Made:
         if row.status == PROMOTED:
@@ -174,25 +168,30 @@ class Promotion:
     def promote_reworded(self, candidate: str, statement: str, actor: Actor, note: str | None = None) -> Promoted:
         """Make a note that says what a candidate means in other words, resting on the same quote and evidence.
 
-        The words are proposed as a candidate of their own and promoted; the one they stand for is rejected then.
+        The words are proposed as a candidate of their own and promoted; the one they stand for is rejected then. All of it
+        happens or none, but that a first refusal for a conflict is written down, as ``promote`` does.
 
         Raises:
             BadArgumentError, NotFoundError, ConflictError: as ``propose``, ``promote`` and ``reject``.
         """
-        row = self._undecided(candidate)
-        told = Propose(statement, row.quote, row.evidence, row.kind, row.importance, row.source)
-        own = self.propose(told, actor).candidate.id
-        made = self.promote([own], actor, note)
-        if own != row.id:
-            self.reject(row.id, f"Reworded as {own}.", actor)
-        return made
-
-    def _undecided(self, candidate: str) -> CandidateRow:
+        reason = self._take.reason(note)
         with self._changing() as connection:
-            row = _known(CandidateRows(connection), candidate)
-        if row.status == PROMOTED:
-            raise ConflictError(f"{row.id} is the note {row.note} already.", hint="memory_update changes a note.")
-        return row
+            becoming = self._becoming(connection, actor)
+            row = _undecided(becoming.rows, candidate)
+            own = self._reworded(becoming, row, statement)
+            refused = _first_refusal(becoming, own)
+            if refused is None:
+                made = self._promote(becoming, own, reason)
+                if own.id != row.id:
+                    _reject(becoming, row, self._take.reason(f"Reworded as {own.id}."))
+        if refused is not None:
+            raise refused
+        return Promoted([OnePromotion(own.id, made.note or "", made.merged, made.superseded)])
+
+    def _reworded(self, becoming: Becoming, row: CandidateRow, statement: str) -> CandidateRow:
+        told = Propose(statement, row.quote, row.evidence, row.kind, row.importance, row.source)
+        own, known = self._candidate(becoming, told)
+        return known or becoming.propose(own, promote=False).row
 
     def reject(self, candidate: str, reason: str, actor: Actor) -> Rejected:
         """Say that a candidate is not worth a note. It is kept, and hidden from the usual list.
@@ -206,16 +205,9 @@ class Promotion:
         if why is None:
             raise BadArgumentError("The reason is blank.", hint="Say in a few words why it is not worth keeping.")
         with self._changing() as connection:
-            rows = CandidateRows(connection)
-            row = _known(rows, candidate)
-            if row.status == PROMOTED:
-                raise ConflictError(f"{row.id} is the note {row.note} already.", hint="memory_update changes a note.")
-            if row.status != REJECTED:
-                now = self.store.now()
-                rows.decide(row.id, REJECTED, now, reason=why)
-                Journal(connection).add(
-                    actor, "reject", time=now, target=row.id, source=row.source, before=text_hash(row.statement)
-                )
+            becoming = self._becoming(connection, actor)
+            row = _undecided(becoming.rows, candidate)
+            _reject(becoming, row, why)
         return Rejected(row.id, why if row.status != REJECTED else row.reason or why)
 
     # ------------------------------------------------------------ parts
@@ -230,6 +222,41 @@ class Promotion:
             raise NotFoundError("There is nothing in this space yet.", hint="memory_capture records what was said.")
         with self.store.write() as connection:
             yield connection
+
+
+def _undecided(rows: CandidateRows, name: str) -> CandidateRow:
+    """A candidate that is no note. Raises NotFoundError, ConflictError."""
+    row = _known(rows, name)
+    if row.status == PROMOTED:
+        raise ConflictError(f"{row.id} is the note {row.note} already.", hint="memory_update changes a note.")
+    return row
+
+
+def _reject(becoming: Becoming, row: CandidateRow, why: CleanText | None) -> None:
+    """Nothing happens to one that is rejected already."""
+    if row.status == REJECTED:
+        return
+    becoming.rows.decide(row.id, REJECTED, becoming.now, reason=why)
+    Journal(becoming.connection).add(
+        becoming.actor, "reject", time=becoming.now, target=row.id, source=row.source, before=text_hash(row.statement)
+    )
+
+
+def _first_refusal(becoming: Becoming, row: CandidateRow) -> ConflictError | None:
+    """Write down that a candidate contradicts a note, where nobody was told of it yet; the error to tell it with.
+
+    None: there is no such conflict, or promoting it is refused for good, which ``Becoming.promote`` says.
+    """
+    found = verdict(becoming.connection, row.statement)
+    if found.outcome is not Outcome.CONFLICT or row.status == PROMOTED or _was_refused(row, found):
+        return None
+    becoming.conflict(row, found, reason=REFUSED)
+    if found.kind == RULE and row.kind != RULE:
+        return None
+    return ConflictError(
+        f"{row.id} contradicts the note {found.note}.",
+        hint=f"Promote it again to replace that note, or memory_reject {row.id}.",
+    )
 
 
 def _was_refused(row: CandidateRow, found: Verdict) -> bool:

@@ -106,7 +106,11 @@ class Reading:
         return items, Place(last.last, last.id) if last else None
 
     def turns(self, name: str, first: int, limit: int) -> TurnsPage:
-        """Turns of a session from a number on. Raises NotFoundError, UsageError: as ``Reader.session``."""
+        """Turns of a session from a number on.
+
+        Raises:
+            NotFoundError, UsageError: as ``Reader.session``; a passing session is not found.
+        """
         row = self._session(name)
         turns = self._overview.turns(row.id, first, limit + 1)
         following = turns[limit].ordinal if len(turns) > limit else None
@@ -242,7 +246,10 @@ class Reading:
     def _session(self, name: str) -> SessionRow:
         if not self.has_store:
             raise NotFoundError(f"There is no session {name[:80]!r}.", hint="This space is empty.")
-        return self._reader.session(name)
+        row = self._reader.session(name)
+        if row.passing:  # found by its exact id alone, and by nobody here: as if there was none
+            raise NotFoundError(f"There is no session {name!r}.", hint="`raw-rag sessions` lists them.")
+        return row
 
     def _shown(self, turn: PagedTurn) -> dict[str, Any]:
         from agent_raw_rag.memory.results import stamp

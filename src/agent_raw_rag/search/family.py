@@ -34,13 +34,13 @@ class Family:
 
 
 def family(reader: Reader, session: SessionRow) -> Family:
-    """The whole family of a session."""
+    """The whole family of a session, but for passing sessions and what is behind them."""
     overview = Overview(reader)
     root = _root(reader, overview, session)
     members, seen = [Member(root, None, None)], {root.id}
     for member in members:  # it grows meanwhile
         for child in overview.children(member.row):
-            if child.id in seen:
+            if child.id in seen or child.passing:
                 continue
             if len(members) == MOST:
                 return Family(members, False)
@@ -54,7 +54,7 @@ def _root(reader: Reader, overview: Overview, session: SessionRow) -> SessionRow
     for _ in range(DEEPEST):
         native = session.parent or reader.fork_owner(session.id)
         above = overview.named(session.agent, native) if native else None
-        if above is None or above.id in seen:
+        if above is None or above.id in seen or above.passing:
             break
         seen.add(above.id)
         session = above

@@ -58,4 +58,4 @@ def journal(call: Call) -> JournalPage:
     return {"entries": rows, "next": encode((rows[-1]["id"],)) if len(shown.rows) > limit else None}
 
 
-OPERATIONS = (Operation("GET", "/journal", "history", journal, JournalPage, query=JournalQuery),)
+OPERATIONS = (Operation("GET", "/journal", "history", journal, JournalPage, scope="curate", query=JournalQuery),)

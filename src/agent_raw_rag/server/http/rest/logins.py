@@ -10,6 +10,7 @@ from agent_raw_rag import __version__
 from agent_raw_rag.errors import UnauthorizedError
 from agent_raw_rag.memory.results import stamp
 from agent_raw_rag.server.http.rest.operation import Call, Operation
+from agent_raw_rag.server.http.scopes import CHAT
 from agent_raw_rag.store.tokens import LOGIN
 
 
@@ -41,7 +42,7 @@ class Me(TypedDict):
     expires: str | None
     version: str
     chat: bool
-    """Whether a model is configured to talk to."""
+    """Whether a model is configured to talk to. Which, a token of the scope `chat` is told."""
     model: str | None
     models: list[str]
 
@@ -67,10 +68,11 @@ def me(call: Call) -> Me:
     """Whose token is shown, and what it opens."""
     bearer, llm, home = call.bearer, call.ground.runtime.settings.llm, call.ground.runtime
     spaces = [item.space for item in home.spaces_registry.items() if item.enabled and bearer.opens(item.space)]
+    model = llm.model or None if CHAT in bearer.scopes else None
     return {
         "label": bearer.label, "scopes": list(bearer.scopes), "spaces": spaces,
         "space": call.space or None, "expires": stamp(bearer.expires), "version": __version__,
-        "chat": llm.is_set_up, "model": llm.model or None, "models": [llm.model] if llm.model else [],
+        "chat": llm.is_set_up, "model": model, "models": [model] if model else [],
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from agent_raw_rag.memory.statements import KINDS, RULE
 from agent_raw_rag.memory.values import tags_of
 from agent_raw_rag.models import Capture
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation
+from agent_raw_rag.server.http.scopes import CURATE
 from agent_raw_rag.store.notes import NoteRows
 
 MOST_AT_ONCE = 1000
@@ -89,20 +90,21 @@ class Remembered(TypedDict):
     note: NoteItem
     """All that is known of it; its `status` says whether it holds."""
     history: list[NoteItem]
-    """It with all that it replaced and all that replaced it, oldest first."""
+    """It with all that it replaced and all that replaced it, oldest first. Empty for a token without the scope `curate`."""
 
 
 def get_memory(call: Call) -> Remembered:
-    """A note with its history, whether it still holds or not."""
+    """A note, whether it still holds or not; with its history for a token of the scope `curate`."""
     memory, wanted = call.runtime.memory, call.path["memory"]
     history: History = memory.notes.history(wanted)
     row = NoteRows(memory.store.read().connection).get(wanted)
     if row is None:  # it went meanwhile
         raise NotFoundError(f"There is no note {wanted[:80]!r} in this space.")
     item = next(one for one in history.notes if one.id == row.id)
+    before_and_after = history.notes if CURATE in call.bearer.scopes else []
     told: Any = {
         "id": row.id, "text": row.statement, "metadata": metadata_of(row), "timestamp": item.created,
-        "note": item.as_json(), "history": [one.as_json() for one in history.notes],
+        "note": item.as_json(), "history": [one.as_json() for one in before_and_after],
     }  # fmt: skip
     remembered: Remembered = told
     return remembered

@@ -13,6 +13,9 @@ from agent_raw_rag.runtime.reading import Reading, disk
 from agent_raw_rag.search.zone import SYSTEM_ZONE, shown
 from agent_raw_rag.server.http.rest.operation import Call, Operation
 from agent_raw_rag.server.http.rest.page_filters import Filters
+from agent_raw_rag.store.homes import DEFAULT_SPACE
+
+ELSEWHERE = "There are problems: a token that opens the space `default` is told of them."
 
 
 class Day(TypedDict):
@@ -78,7 +81,8 @@ class Status(TypedDict):
     """What is stored, what ranks, and what went wrong."""
 
     version: str
-    store: str
+    store: str | None
+    """Where it lies; for a token that opens the space `default`, like `daemon`, `disk` and the words of `problems`."""
     store_bytes: int
     sessions: int
     turns: int
@@ -92,12 +96,14 @@ class Status(TypedDict):
     agents: dict[str, dict[str, Any]]
     notes: dict[str, int]
     candidates: dict[str, int]
+    passing: int
     last_sweep: str | None
     llm_calls: dict[str, int]
+    capture_errors: int
     problems: list[str]
     cursors: list[dict[str, Any]]
-    daemon: Daemon
-    disk: Disk
+    daemon: Daemon | None
+    disk: Disk | None
 
 
 class Token(TypedDict):
@@ -115,7 +121,7 @@ class Token(TypedDict):
 
 
 class TokenList(TypedDict):
-    """All tokens there ever were, oldest first."""
+    """Tokens of now and of before, oldest first."""
 
     tokens: list[Token]
 
@@ -126,15 +132,30 @@ def timeline(call: Call) -> dict[str, Any]:
 
 
 def status(call: Call) -> dict[str, Any]:
-    """The state of the space, of the daemon, and of the disk."""
-    report, home = Reading(call.runtime).status(), call.ground.runtime.home
-    return {**report.as_json(), "daemon": _daemon(heartbeat.state(home)), "disk": disk(call.runtime.home)}
+    """The state of the space; of the daemon and the disk too, for a token that opens the home's own space, `default`."""
+    report = Reading(call.runtime).status().as_json()
+    if not call.bearer.opens(DEFAULT_SPACE):
+        return {**_of_the_space_alone(report), "daemon": None, "disk": None}
+    home = call.ground.runtime.home
+    return {**report, "daemon": _daemon(heartbeat.state(home)), "disk": disk(call.runtime.home)}
 
 
 def tokens(call: Call) -> dict[str, Any]:
-    """The tokens of the home: who may use what."""
+    """Who may use what: the tokens whose spaces the one that is shown opens, all of them."""
     items = call.ground.runtime.tokens.items(time.time_ns() // 1_000_000)
-    return {"tokens": [item.as_json() for item in items]}
+    return {"tokens": [item.as_json() for item in items if all(map(call.bearer.opens, item.spaces))]}
+
+
+def _of_the_space_alone(report: dict[str, Any]) -> dict[str, Any]:
+    """Without places on this machine, which are the home's business; that there are problems is said."""
+    agents = {name: {**one, "failed_sources": {}} for name, one in report["agents"].items()}
+    return {
+        **report,
+        "store": None,
+        "agents": agents,
+        "cursors": [],
+        "problems": [ELSEWHERE] if report["problems"] else [],
+    }
 
 
 def _daemon(state: DaemonState) -> Daemon:
