@@ -128,7 +128,7 @@ function Chosen({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
     );
   switch (route.view) {
     case "session":
-      return <SessionView key={route.id} id={route.id} query={route.query} />;
+      return <SessionView key={route.id} id={route.id} query={route.query} me={me} />;
     case "timeline":
       return <TimelineView query={route.query} />;
     case "notes":
@@ -158,12 +158,17 @@ function code(): string {
   return /^#\/?login=([^&/?]+)/.exec(location.hash)?.[1] ?? "";
 }
 
+const USED = "It works once, within ten minutes, while its server runs. `raw-rag web` prints a new one.";
+
 /** A one-time code is given in for a token, and leaves the address and the history before it is used. */
 async function redeem(): Promise<void> {
   const once = code();
   if (!once) return;
   instead("#/");
-  const { token } = await ask<{ token: string }>("login", { method: "POST", token: once });
+  const { token } = await ask<{ token: string }>("login", { method: "POST", token: once }).catch((failed: unknown) => {
+    const refusal = asRefusal(failed);
+    throw refusal.status === 401 ? new Refusal(401, refusal.code, "This link does not open the page any more.", USED) : refusal;
+  });
   held.token = token;
   held.space = "";
 }

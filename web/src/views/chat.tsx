@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, events, Refusal, response, useAsked } from "../api";
 import { Facts, Field, Head, Nothing, Tag, Trouble } from "../parts/basic";
+import { Evidence } from "../parts/evidence";
 import { Said } from "../parts/said";
 import { address } from "../route";
 import type { Me } from "../types";
@@ -24,7 +25,7 @@ export function Chat({ me }: { me: Me }) {
   return (
     <div class="chat">
       {/* A new chat is a new talk: what still comes of the old one comes to nothing. */}
-      <Talk key={talk} first={talk === 1} model={model} again={() => next(talk + 1)}>
+      <Talk key={talk} me={me} first={talk === 1} model={model} again={() => next(talk + 1)}>
         {models.length > 0 && (
           <label class="space">
             <span>Model</span>
@@ -47,13 +48,14 @@ export function Chat({ me }: { me: Me }) {
 }
 
 interface TalkProps {
+  me: Me;
   first: boolean;
   model: string;
   again: () => void;
   children: ComponentChildren;
 }
 
-function Talk({ first, model, again, children }: TalkProps) {
+function Talk({ me, first, model, again, children }: TalkProps) {
   const [lines, set] = useState<Line[]>([]);
   const [typed, type] = useState("");
   const [stored, store] = useState("");
@@ -136,7 +138,10 @@ function Talk({ first, model, again, children }: TalkProps) {
             </p>
             {line.text ? <Said text={line.text} whole /> : !line.used && <p class="waiting">Thinking…</p>}
             {line.used && (
-              <Facts of={[line.model, line.used.length > 0 ? `told from memory: ${line.used.join(", ")}` : "nothing from memory fitted"]} />
+              <>
+                <Facts of={[line.model, line.used.length === 0 && "nothing from memory fitted"]} />
+                {me.scopes.includes("read") && <Evidence ids={line.used} label="Told from memory" />}
+              </>
             )}
           </article>
         ))}

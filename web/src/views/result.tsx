@@ -27,6 +27,7 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
         </h2>
         <Facts
           of={[
+            <span title="Place among the passages, the best first">#{passage.rank}</span>,
             passage.agent,
             passage.project && <span title={passage.project}>{base(passage.project)}</span>,
             passage.branch && <span title="Branch">{passage.branch}</span>,

@@ -5,7 +5,7 @@ import { ask, set, useAsked } from "../api";
 import { Answer, Facts, Head, Nothing, Time, Trouble } from "../parts/basic";
 import { chosen, FilterBox, type Chosen } from "../parts/filters";
 import { address, go } from "../route";
-import type { Found, SessionItem } from "../types";
+import type { Found, Passage, SessionItem } from "../types";
 import { base, counted, titled } from "../words";
 import { finder } from "../text";
 import { Result } from "./result";
@@ -15,10 +15,11 @@ const RECENT = 20;
 export function Search({ query }: { query: URLSearchParams }) {
   const q = query.get("q") ?? "";
   const filters = chosen(query);
+  const order = query.get("order") === "time" ? "time" : "";
   const [typed, type] = useState(q);
   const [said, tell] = useState("");
   useEffect(() => type(q), [q]);
-  const to = (next: string, kept: Chosen) => go(address("search", "", { q: next.trim(), ...kept }));
+  const to = (next: string, kept: Chosen) => go(address("search", "", { q: next.trim(), ...kept, order }));
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     to(typed, filters);
@@ -50,10 +51,21 @@ export function Search({ query }: { query: URLSearchParams }) {
       </aside>
       <div class="column">
         {/* There before anything is said in it: else a screen reader would not hear it. */}
-        <p class="count" role="status">
-          {q && said}
-        </p>
-        {q ? <Results q={q} filters={filters} tell={tell} /> : <Recent filters={filters} />}
+        <div class="over">
+          <p class="count" role="status">
+            {q && said}
+          </p>
+          {q && (
+            <label class="space">
+              <span>Order</span>
+              <select value={order} onChange={(event) => go(address("search", "", { q, ...filters, order: event.currentTarget.value }))}>
+                <option value="">best first</option>
+                <option value="time">oldest first</option>
+              </select>
+            </label>
+          )}
+        </div>
+        {q ? <Results q={q} filters={filters} order={order} tell={tell} /> : <Recent filters={filters} />}
       </div>
     </div>
   );
@@ -62,7 +74,14 @@ export function Search({ query }: { query: URLSearchParams }) {
 /** After so long it is said why it takes long. */
 const LONG_MS = 2000;
 
-function Results({ q, filters, tell }: { q: string; filters: Chosen; tell: (said: string) => void }) {
+interface ResultsProps {
+  q: string;
+  filters: Chosen;
+  order: "" | "time";
+  tell: (said: string) => void;
+}
+
+function Results({ q, filters, order, tell }: ResultsProps) {
   const key = JSON.stringify([q, filters]);
   const question = { query: q, ...set(filters) };
   // The first order comes at once; reading the passages again may take seconds, and then puts its own in that one's place.
@@ -89,7 +108,19 @@ function Results({ q, filters, tell }: { q: string; filters: Chosen; tell: (said
               {note}
             </p>
           ))}
-          {found.passages.map((one) => (
+          {found.stages.length > 0 && (
+            <details class="aside">
+              <summary>
+                How this was ranked<span class="glimpse"> {found.stages.join(" · ")}</span>
+              </summary>
+              <ul>
+                {found.stages.map((one) => (
+                  <li key={one}>{one}</li>
+                ))}
+              </ul>
+            </details>
+          )}
+          {ordered(found.passages, order).map((one) => (
             <Result key={`${one.session} ${one.first_turn} ${one.turn}`} passage={one} find={find} question={question} />
           ))}
           {!found.passages.length && (
@@ -98,21 +129,14 @@ function Results({ q, filters, tell }: { q: string; filters: Chosen; tell: (said
               {found.projects.length > 0 && <p>Projects that exist: {found.projects.map(base).join(", ")}.</p>}
             </Nothing>
           )}
-          {found.stages.length > 0 && (
-            <details class="aside how">
-              <summary>How this was ranked</summary>
-              <ul>
-                {found.stages.map((one) => (
-                  <li key={one}>{one}</li>
-                ))}
-              </ul>
-            </details>
-          )}
         </div>
       )}
     </section>
   );
 }
+
+const ordered = (passages: Passage[], order: "" | "time"): Passage[] =>
+  [...passages].sort((a, b) => (order ? (a.time ?? "").localeCompare(b.time ?? "") : 0) || a.rank - b.rank);
 
 /** Whether what `key` names has gone on for long; "" names nothing. */
 function useLate(key: string): boolean {

@@ -7,13 +7,13 @@ import { Copy, Facts, Field, Head, Tag, Time, Trouble, Waiting } from "../parts/
 import { useWide } from "../parts/filters";
 import { Actions, Said } from "../parts/said";
 import { address, go } from "../route";
-import type { Reading, SessionItem, Tree, Turn } from "../types";
+import type { Me, Reading, SessionItem, Tree, Turn } from "../types";
 import { base, clock, counted, day, number, titled } from "../words";
 import { Family } from "./family";
 
 const PAGE = 200;
 
-export function SessionView({ id, query }: { id: string; query: URLSearchParams }) {
+export function SessionView({ id, query, me }: { id: string; query: URLSearchParams; me: Me }) {
   const wanted = Math.max(0, Math.floor(Number(query.get("turn")) || 0));
   const from = wanted ? start(wanted) : 1;
   const path = `sessions/${encodeURIComponent(id)}`;
@@ -49,7 +49,7 @@ export function SessionView({ id, query }: { id: string; query: URLSearchParams 
             session.source_gone && <Tag>log is gone</Tag>,
           ]}
         />
-        <SessionActs session={session} path={path} />
+        <SessionActs session={session} path={path} forgets={me.scopes.includes("admin")} />
       </Head>
       <aside class="side" aria-label="About this session">
         <Way turns={turns} session={session} path={path} />
@@ -79,7 +79,7 @@ function show(turn: number): void {
   place?.focus({ preventScroll: true });
 }
 
-function SessionActs({ session, path }: { session: SessionItem; path: string }) {
+function SessionActs({ session, path, forgets }: { session: SessionItem; path: string; forgets: boolean }) {
   const [error, set] = useState<Refusal | null>(null);
   const save = async (form: string) => {
     set(null);
@@ -108,6 +108,11 @@ function SessionActs({ session, path }: { session: SessionItem; path: string }) 
             </button>
           ))}
         </span>
+        {forgets && (
+          <a class="button quiet" href={address("forget", "", { session: session.session })}>
+            Forget…
+          </a>
+        )}
       </div>
       {error && <Trouble error={error} />}
     </>

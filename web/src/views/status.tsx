@@ -18,7 +18,7 @@ export function StatusView({ me }: { me: Me }) {
       <Answer of={asked}>
         {(status) => (
           <>
-            <Problems of={status.problems} />
+            <Problems of={status.problems} bad={Object.values(status.agents).some((one) => Object.keys(one.failed_sources).length > 0)} />
             <div class="cards-grid">
               <Store status={status} />
               <Ranking status={status} />
@@ -37,10 +37,11 @@ export function StatusView({ me }: { me: Me }) {
   );
 }
 
-function Problems({ of }: { of: string[] }) {
+/** `bad`: something could not be read at all; else it is about what was passed over. */
+function Problems({ of, bad }: { of: string[]; bad: boolean }) {
   if (!of.length) return <p class="remark good">No problem is known.</p>;
   return (
-    <section class="trouble" aria-labelledby="problems">
+    <section class={bad ? "trouble" : "trouble warn"} aria-labelledby="problems">
       <h2 id="problems">{counted(of.length, "problem")}</h2>
       <ul>
         {of.map((one) => (
@@ -291,20 +292,30 @@ function Tokens() {
               <thead>
                 <tr>
                   <th scope="col">Label</th>
+                  <th scope="col">State</th>
                   <th scope="col">Scopes</th>
                   <th scope="col">Spaces</th>
                   <th scope="col">Last used</th>
-                  <th scope="col">State</th>
+                  <th scope="col">Ends</th>
+                  <th scope="col">Made</th>
+                  <th scope="col">Begins with</th>
                 </tr>
               </thead>
               <tbody>
                 {tokens.map((one) => (
                   <tr key={one.prefix}>
                     <th scope="row">{one.label}</th>
-                    <td>{one.scopes.join(", ")}</td>
-                    <td>{one.spaces.join(", ")}</td>
-                    <td>{one.last_used ? <Time of={one.last_used} /> : "never"}</td>
                     <td>{one.live ? "live" : one.revoked ? "revoked" : "ended"}</td>
+                    <td>{one.scopes.join(", ")}</td>
+                    <td>{one.spaces.map((space) => (space === "*" ? "all" : space)).join(", ")}</td>
+                    <td>{one.last_used ? <Time of={one.last_used} /> : "never"}</td>
+                    <td>{one.expires ? <Time of={one.expires} /> : "never"}</td>
+                    <td>
+                      <Time of={one.created} />
+                    </td>
+                    <td>
+                      <code>{one.prefix}…</code>
+                    </td>
                   </tr>
                 ))}
               </tbody>

@@ -73,8 +73,7 @@ function Tools({ me, theme, turn, leave, move, help }: Props) {
         </label>
       )}
       <button type="button" class="quiet" onClick={turn} title="System, light, dark">
-        <span class="for-readers">Theme: </span>
-        {theme === "system" ? "Auto" : theme === "light" ? "Light" : "Dark"}
+        Theme: {theme === "system" ? "auto" : theme}
       </button>
       <button type="button" class="quiet" onClick={help}>
         Keys
