@@ -34,21 +34,6 @@ def test_a_reply_is_streamed_and_the_talk_goes_on(visit: Come, token: str, scree
     expect(page.get_by_role("article", name="Turn 4, assistant")).to_contain_text("You said: And why?")
 
 
-def test_words_are_shown_before_the_answer_has_ended(visit: Come, token: str, talk: Talk) -> None:
-    page = visit().open("#/chat", token)
-    expect(page.get_by_label("Model")).to_contain_text("echo")
-    asking(page, "hold")
-    page.get_by_label("Message").fill("slowly please")
-    page.keyboard.press("Enter")
-    answer = page.get_by_role("log").get_by_role("article").nth(1)
-    expect(answer).to_contain_text("You")
-    expect(answer).not_to_contain_text("slowly")
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    talk.release()
-    expect(answer).to_contain_text("You said: slowly please")
-    expect(page.get_by_role("button", name="Send")).to_be_visible()
-
-
 def test_a_new_chat_while_words_stream_leaves_nothing_of_the_old_one(visit: Come, token: str, talk: Talk) -> None:
     page = visit().open("#/chat", token)
     asking(page, "hold")
@@ -82,10 +67,11 @@ def test_after_a_stop_or_an_error_the_talk_goes_on_in_its_session(visit: Come, t
     page.unroute_all()
     page.get_by_label("Message").fill("Second question")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("log")).to_contain_text("You said: Second question")
+    answer = re.compile(r"You said: .*Second question", re.DOTALL)  # two questions without an answer are asked as one
+    expect(page.get_by_role("log")).to_contain_text(answer)
     page.get_by_role("link", name="Open as a session").click()
     expect(page.get_by_role("article").filter(has_text="First question").first).to_be_visible()
-    expect(page.get_by_role("article").filter(has_text="You said: Second question")).to_be_visible()
+    expect(page.get_by_role("article").filter(has_text=answer)).to_be_visible()
 
 
 def asking(page: Page, model: str) -> None:
@@ -102,3 +88,19 @@ def test_a_model_that_breaks_off_is_said_to_have(visit: Come, token: str) -> Non
     page.get_by_label("Message").fill("hello?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("500")
+
+
+def test_words_are_shown_before_the_answer_has_ended(visit: Come, token: str, talk: Talk) -> None:
+    """The last of these tests: what is released once is not held again."""
+    page = visit().open("#/chat", token)
+    expect(page.get_by_label("Model")).to_contain_text("echo")
+    asking(page, "hold")
+    page.get_by_label("Message").fill("slowly please")
+    page.keyboard.press("Enter")
+    answer = page.get_by_role("log").get_by_role("article").nth(1)
+    expect(answer).to_contain_text("You")
+    expect(answer).not_to_contain_text("slowly")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    talk.release()
+    expect(answer).to_contain_text("You said: slowly please")
+    expect(page.get_by_role("button", name="Send")).to_be_visible()

@@ -117,9 +117,11 @@ def test_a_pasted_log_stays_what_somebody_said_and_an_assistants_actions_are_fol
         page = visit().open(address, token)
         expect(page.get_by_text("[ERROR] cannot open the quokka file").first).to_be_visible()
         expect(page.get_by_text("[INFO] gave up").first).to_be_visible()
-        expect(page.get_by_text(re.compile("^2 actions"))).to_have_count(1)
-        assert page.locator("details", has_text="[ERROR]").count() == 0
-    expect(page.get_by_role("region", name="Actions")).to_contain_text("no rule to make it")
+        done = page.get_by_role("region", name="Actions").filter(has_text="src/quokka.py")
+        if "session" in address:
+            page.get_by_text("2 actions").click()
+        expect(done).to_contain_text("no rule to make it")
+        assert page.locator("details", has_text="cannot open the quokka").count() == 0
 
 
 # ---------------------------------------------------------------- searching and reading
@@ -128,7 +130,7 @@ def test_a_pasted_log_stays_what_somebody_said_and_an_assistants_actions_are_fol
 def test_it_is_said_that_a_search_goes_on_before_there_is_an_answer(visit: Come, token: str) -> None:
     page = visit().open(token=token)
     held: list[Route] = []
-    page.route(re.compile("/passages$"), held.append)
+    page.route(re.compile("/passages$"), lambda route: held.append(route))
     page.get_by_role("searchbox").fill("cache")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text("Searching…")
@@ -137,7 +139,7 @@ def test_it_is_said_that_a_search_goes_on_before_there_is_an_answer(visit: Come,
     expect(page.get_by_role("status")).to_contain_text("passages in")
 
 
-@pytest.mark.parametrize("query", ["idempotency-key", "a/b (c) [d] {e} *+?.^$|\\ -- retry", "\\u{1F418} - retry"])
+@pytest.mark.parametrize("query", ["idempotency-key", "a/b (c) [d] {e} *+?.^$|\\ -- retry", "🐘 - retry"])
 def test_no_sign_in_a_question_breaks_the_page(visit: Come, token: str, query: str) -> None:
     page = visit().open(token=token)
     page.get_by_role("searchbox").fill(query)
@@ -356,3 +358,70 @@ def test_a_kept_session_is_said_to_stay(visit: Come, token: str, served: Served)
     page.get_by_role("button", name="Show what would go").click()
     expect(page.get_by_text("1 session that the filters mean too stays: it is kept")).to_be_visible()
     served.home.command("keep", "--off", GAPS)
+
+
+def test_what_goes_is_what_was_shown_whatever_the_filters_became(visit: Come, token: str) -> None:
+    page = visit().open("#/forget?project=%2Fsrv%2Finfra", token)
+    page.goto(page.url.partition("#")[0] + "#/forget?project=%2Fhome%2Fdev%2Fgallery")
+    page.get_by_role("button", name="Show what would go").click()
+    page.get_by_label(re.compile("^Type")).fill("forget")
+    page.go_back()
+    expect(page.get_by_label("Project")).to_have_value("/srv/infra")
+    expect(page.get_by_role("button", name=re.compile("for good$"))).to_have_count(0)
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_label(re.compile("^Type"))).to_have_value("")
+
+
+def test_a_preview_that_comes_after_the_filters_changed_is_not_shown(visit: Come, token: str) -> None:
+    page = visit().open("#/forget?project=%2Fhome%2Fdev%2Fgallery", token)
+    held: list[Route] = []
+    page.route(re.compile("/forget$"), lambda route: held.append(route))
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_role("button", name="Looking…")).to_be_visible()
+    page.get_by_label("Project").select_option("/home/dev/billing-api")
+    expect(page.get_by_role("button", name="Show what would go")).to_be_enabled()
+    page.unroute_all()
+    held[0].fulfill(json={"dry_run": True, "sessions": 9, "turns": 99, "chunks": 9, "shielded": 0, "preview": []})
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_role("heading", name=re.compile("would go$"))).to_be_visible()
+    expect(page.get_by_text("99 turns")).to_have_count(0)
+
+
+def test_a_used_link_ends_no_session_that_goes_on(visit: Come, token: str) -> None:
+    page = visit(expected=REFUSED).open(token=token)
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    with page.expect_response(re.compile("/me$")):
+        page.evaluate("location.hash = '#login=" + "x" * 43 + "'")
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    assert page.evaluate("sessionStorage.getItem('raw-rag-token')") == token
+
+
+def test_a_space_that_is_gone_is_left(visit: Come, token: str) -> None:
+    page = visit(expected=("status of 40",)).open(token=token)
+    page.evaluate("sessionStorage.setItem('raw-rag-space', 'gone')")
+    page.reload()
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    assert page.evaluate("sessionStorage.getItem('raw-rag-space')") is None
+
+
+def test_a_day_far_ahead_does_not_stop_the_timeline(visit: Come, token: str) -> None:
+    day = {"agent": "editor", "project": None, "sessions": 1, "turns": 2, "tokens": 3}
+    days = [{"day": "2026-01-02", **day}, {"day": "9999-12-31", **day}]
+    page = visit().open(token=token)
+    page.route(re.compile("/timeline$"), lambda route: route.fulfill(json={"zone": "UTC", "days": days, "learned": []}))
+    page.get_by_role("link", name="Timeline").click()
+    expect(page.get_by_role("slider", name=re.compile("^Days, by turns"))).to_be_visible()
+    page.get_by_text("As a table").click()
+    expect(
+        page.get_by_role("cell", name="9999-12-31").or_(page.get_by_role("rowheader", name="9999-12-31"))
+    ).to_be_visible()
+
+
+def test_passages_stand_best_first_or_oldest_first(visit: Come, token: str) -> None:
+    page = visit().open("#/search?q=cache", token)
+    expect(page.get_by_role("article").first).to_contain_text("#1")
+    page.get_by_label("Order").select_option("oldest first")
+    expect(page).to_have_url(re.compile("order=time"))
+    page.wait_for_function("document.querySelectorAll('article').length > 1")
+    times = page.locator("article header time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert times == sorted(times)

@@ -40,14 +40,7 @@ function App() {
 
   const look = async () => {
     enter(true);
-    try {
-      await redeem();
-      set({ me: await ask<Me>("me"), error: null });
-    } catch (failed) {
-      const refusal = asRefusal(failed);
-      if (refusal.status === 401) held.token = "";
-      set({ me: null, error: refusal });
-    }
+    set(await who());
     enter(false);
   };
   useEffect(() => {
@@ -150,6 +143,26 @@ function Chosen({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
           <Trouble error={new Refusal(0, "not_found", "There is no such view.", "The menu has all of them.")} />
         </>
       );
+  }
+}
+
+/** Who is looking. A link that is used up ends no session that goes on, and a space that is gone is left. */
+async function who(): Promise<Gate> {
+  try {
+    await redeem();
+  } catch (failed) {
+    if (!held.token) return { me: null, error: asRefusal(failed) };
+  }
+  try {
+    return { me: await ask<Me>("me"), error: null };
+  } catch (failed) {
+    const error = asRefusal(failed);
+    if (held.space && (error.status === 403 || error.status === 404)) {
+      held.space = "";
+      return who();
+    }
+    if (error.status === 401) held.token = "";
+    return { me: null, error };
   }
 }
 

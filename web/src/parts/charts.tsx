@@ -43,8 +43,10 @@ interface HeatProps {
 /** The calendar of a year: a column a week, darker the more there was. */
 export function HeatMap({ values, what, chosen, choose }: HeatProps) {
   const [box, width] = useWidth<HTMLDivElement>();
-  const spoken = Math.max(...[...values.keys()].map(day));
+  const days = [...values.keys()].map(day);
   const today = day(new Date().toLocaleDateString("sv"));
+  const past = days.filter((one) => one <= today + 1); // a log may say any day
+  const spoken = Math.max(...(past.length ? past : days));
   const last = today > spoken && today - spoken < 7 * WEEKS ? today : spoken; // a year that is over is shown as it was
   const room = (width || 800) - NAMES;
   const cell = Math.min(18, Math.max(14, Math.floor(room / WEEKS)));
