@@ -109,7 +109,7 @@ def test_markup_and_script_in_what_was_said_stay_text(visit: Come, token: str, a
     assert page.locator("main script, main img, main [onerror], main [onload], main a[href^='javascript']").count() == 0
     if "zeppelin" in address or "hostile" in address:
         expect(page.get_by_text("<script>window.hacked = 1</script>").first).to_be_visible()
-        expect(page.get_by_role("region", name="Code, html")).to_have_text("<script>window.hacked = 4</script>")
+        expect(page.get_by_role("group", name="Code, html")).to_have_text("<script>window.hacked = 4</script>")
 
 
 def test_a_pasted_log_stays_what_somebody_said_and_an_assistants_actions_are_folded(visit: Come, token: str) -> None:
@@ -117,7 +117,7 @@ def test_a_pasted_log_stays_what_somebody_said_and_an_assistants_actions_are_fol
         page = visit().open(address, token)
         expect(page.get_by_text("[ERROR] cannot open the quokka file").first).to_be_visible()
         expect(page.get_by_text("[INFO] gave up").first).to_be_visible()
-        done = page.get_by_role("region", name="Actions").filter(has_text="src/quokka.py")
+        done = page.get_by_role("group", name="Actions").filter(has_text="src/quokka.py")
         if "session" in address:
             page.get_by_text("2 actions").click()
         expect(done).to_contain_text("no rule to make it")
@@ -361,12 +361,12 @@ def test_a_kept_session_is_said_to_stay(visit: Come, token: str, served: Served)
 
 
 def test_what_goes_is_what_was_shown_whatever_the_filters_became(visit: Come, token: str) -> None:
-    page = visit().open("#/forget?project=%2Fsrv%2Finfra", token)
+    page = visit().open("#/forget?project=%2Fhome%2Fdev%2Fbilling-api", token)
     page.goto(page.url.partition("#")[0] + "#/forget?project=%2Fhome%2Fdev%2Fgallery")
     page.get_by_role("button", name="Show what would go").click()
     page.get_by_label(re.compile("^Type")).fill("forget")
     page.go_back()
-    expect(page.get_by_label("Project")).to_have_value("/srv/infra")
+    expect(page.get_by_label("Project")).to_have_value("/home/dev/billing-api")
     expect(page.get_by_role("button", name=re.compile("for good$"))).to_have_count(0)
     page.get_by_role("button", name="Show what would go").click()
     expect(page.get_by_label(re.compile("^Type"))).to_have_value("")

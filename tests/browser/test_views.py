@@ -37,7 +37,7 @@ def session(page: Page) -> None:
     expect(page.get_by_role("navigation", name="Sessions that belong together")).to_contain_text("sub-agent")
     folded = page.get_by_text("3 actions")
     folded.click()
-    expect(page.get_by_role("region", name="Actions").first).to_contain_text("git log")
+    expect(page.get_by_role("group", name="Actions").first).to_contain_text("git log")
 
 
 def long_session(page: Page) -> None:

@@ -76,7 +76,7 @@ export function Actions({ lines, find = null }: { lines: string[]; find?: RegExp
 export function Code({ text, find = null, label }: { text: string; find?: RegExp | null; label: string }) {
   // It may scroll, so it can be reached with the keyboard.
   return (
-    <pre tabIndex={0} role="region" aria-label={label}>
+    <pre tabIndex={0} role="group" aria-label={label}>
       <code>
         <Hits text={text} find={find} />
       </code>

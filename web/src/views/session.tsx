@@ -67,7 +67,7 @@ export function SessionView({ id, query, me }: { id: string; query: URLSearchPar
           </>
         ))}
         {!turns.length && <p class="nothing">{session.turns ? "The turns of this page are forgotten." : "There is no turn to show."}</p>}
-        <Pages session={session} page={page} />
+        <Pages session={session} page={page} below />
       </div>
     </div>
   );
@@ -147,7 +147,7 @@ function OneTurn({ turn, session, current, first }: { turn: Turn; session: Sessi
         {turn.abandoned && <Tag kind="warn">abandoned</Tag>}
         {turn.partial && <Tag kind="warn">broke off</Tag>}
         <span class="late">
-          <Copy text={() => [turn.text, ...turn.actions].join("\n")} current>
+          <Copy text={() => [...(turn.text ? [turn.text] : []), ...turn.actions].join("\n")} current>
             Copy
           </Copy>
         </span>
@@ -186,11 +186,11 @@ function paged({ turns, next }: Reading, from: number, strict: boolean): Page {
   return beyond < 0 ? { from: first, turns, next } : { from: first, turns: turns.slice(0, beyond), next: turns[beyond]!.turn };
 }
 
-function Pages({ session, page }: { session: SessionItem; page: Page }) {
+function Pages({ session, page, below = false }: { session: SessionItem; page: Page; below?: boolean }) {
   const { from, turns, next } = page;
   if (from === 1 && next === null) return null;
   return (
-    <nav class="pages no-print" aria-label="Pages of this session">
+    <nav class="pages no-print" aria-label={below ? "Pages of this session, again" : "Pages of this session"}>
       {from > 1 ? <a href={address("session", session.session, { turn: from - PAGE })}>← Earlier</a> : <span />}
       <span>
         {turns.length > 0 && `Turns ${number(turns[0]!.turn)}–${number(turns.at(-1)!.turn)} · ${number(session.turns)} in all`}

@@ -116,7 +116,7 @@ function Lags({ of }: { of: Lag[] }) {
     <section aria-labelledby="lag">
       <h2 id="lag">Lag of the daemon</h2>
       <p class="fine">From a change of a log to the end of reading it.</p>
-      <div class="scroll" tabIndex={0} role="region" aria-labelledby="lag">
+      <div class="scroll" tabIndex={0} role="group" aria-labelledby="lag">
         <table>
           <thead>
             <tr>
@@ -206,7 +206,7 @@ function Agents({ of }: { of: Record<string, AgentStatus> }) {
         </Nothing>
       )}
       {agents.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="sources">
+        <div class="scroll" tabIndex={0} role="group" aria-labelledby="sources">
           <table>
             <thead>
               <tr>
@@ -253,7 +253,7 @@ function Unknown({ of }: { of: Record<string, AgentStatus> }) {
     <section aria-labelledby="unknown">
       <h2 id="unknown">Records that were not understood</h2>
       {rows.length ? (
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="unknown">
+        <div class="scroll" tabIndex={0} role="group" aria-labelledby="unknown">
           <table>
             <thead>
               <tr>
@@ -287,7 +287,7 @@ function Tokens() {
       <h2 id="tokens">Tokens</h2>
       <Answer of={asked}>
         {({ tokens }) => (
-          <div class="scroll" tabIndex={0} role="region" aria-labelledby="tokens">
+          <div class="scroll" tabIndex={0} role="group" aria-labelledby="tokens">
             <table>
               <thead>
                 <tr>
