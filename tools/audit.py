@@ -61,6 +61,11 @@ NEEDED = (
     "agent_raw_rag/server/http/assets/index.html",
     "agent_raw_rag/server/http/assets/LICENSES.txt",
 )
+SOURCES = "src/"
+ASSETS = "agent_raw_rag/server/http/assets/"
+PAGE = "index.html"
+ASKED_FOR = re.compile(r"""<[^>]*?\s(?:src|href)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+"""What a page's tag names; every such tag of ours asks for a file."""
 
 DATABASE_NAME = re.compile(r"\.(?:db|sqlite3?|duckdb)(?:-wal|-shm|-journal)?$|\.(?:wal|shm)$", re.IGNORECASE)
 DATABASE_HEAD = b"SQLite format 3\0"
@@ -70,8 +75,6 @@ LOG_NAME = re.compile(
 LOG_HOMES = (
     "src/agent_raw_rag/data/sample_logs/",
     "agent_raw_rag/data/sample_logs/",
-    "agent_raw_rag/server/http/assets/index.html",
-    "agent_raw_rag/server/http/assets/LICENSES.txt",
     "tests/logs/",
     "benchmarks/coding/",
     "tests/evals/bakery/",
@@ -123,13 +126,27 @@ def audit(archive: Path) -> Iterator[str]:
     for top in sorted({entry.path.partition("/")[0] for entry in entries}):
         if not allowed(top):
             yield f"{top}: not on the list of top-level names"
-    if archive.suffix == ".whl":
-        for name in NEEDED:
-            if not any(entry.path.startswith(name) for entry in entries):
-                yield f"{name}: missing"
+    wanted = (*NEEDED, *_named_by_the_page(entries, ""))
+    if archive.suffix != ".whl":
+        wanted = (
+            *(f"{SOURCES}{name}" for name in (f"{ASSETS}{PAGE}", f"{ASSETS}LICENSES.txt")),
+            *_named_by_the_page(entries, SOURCES),
+        )
+    for name in wanted:
+        if not any(entry.path.startswith(name) for entry in entries):
+            yield f"{name}: missing"
     for entry in entries:
         for problem in _problems(entry):
             yield f"{entry.path}: {problem}"
+
+
+def _named_by_the_page(entries: list[Entry], under: str) -> list[str]:
+    """Paths of the files that the page asks for, below the folder that holds the package. Addresses elsewhere are named as they
+    are: no package holds such a file."""
+    page = next((entry.data for entry in entries if entry.path == f"{under}{ASSETS}{PAGE}"), b"")
+    return [
+        f"{under}{ASSETS}{name.removeprefix('assets/')}" for name in ASKED_FOR.findall(page.decode("utf-8", "replace"))
+    ]
 
 
 def _problems(entry: Entry) -> Iterator[str]:

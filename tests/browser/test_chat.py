@@ -16,6 +16,7 @@ pytestmark = pytest.mark.process
 Come = Callable[..., Visitor]
 
 
+@pytest.mark.line("G7")
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
 def test_a_reply_is_streamed_and_the_talk_goes_on(visit: Come, token: str, screen: Screen) -> None:
     visitor = visit(screen)
@@ -90,6 +91,7 @@ def test_a_model_that_breaks_off_is_said_to_have(visit: Come, token: str) -> Non
     expect(page.get_by_role("alert")).to_contain_text("500")
 
 
+@pytest.mark.line("G7")
 def test_words_are_shown_before_the_answer_has_ended(visit: Come, token: str, talk: Talk) -> None:
     """The last of these tests: what is released once is not held again."""
     page = visit().open("#/chat", token)

@@ -378,13 +378,13 @@ def test_a_preview_that_comes_after_the_filters_changed_is_not_shown(visit: Come
     page.route(re.compile("/forget$"), lambda route: held.append(route))
     page.get_by_role("button", name="Show what would go").click()
     expect(page.get_by_role("button", name="Looking…")).to_be_visible()
-    page.get_by_label("Project").select_option("/home/dev/billing-api")
+    with page.expect_event("requestfailed"):
+        page.get_by_label("Project").select_option("/home/dev/billing-api")
     expect(page.get_by_role("button", name="Show what would go")).to_be_enabled()
     page.unroute_all()
-    held[0].fulfill(json={"dry_run": True, "sessions": 9, "turns": 99, "chunks": 9, "shielded": 0, "preview": []})
     page.get_by_role("button", name="Show what would go").click()
     expect(page.get_by_role("heading", name=re.compile("would go$"))).to_be_visible()
-    expect(page.get_by_text("99 turns")).to_have_count(0)
+    assert len(held) == 1
 
 
 def test_a_used_link_ends_no_session_that_goes_on(visit: Come, token: str) -> None:

@@ -43,14 +43,25 @@ def code(runtime: Runtime) -> Callable[..., int]:
     return make
 
 
-def test_a_code_becomes_a_token_that_ends_when_the_link_said(
+def test_a_code_becomes_a_token_that_lives_as_long_as_the_link_said(
     runtime: Runtime, logins: Logins, code: Callable[..., int]
 ) -> None:
     made = logins.exchange(code(), actor=PAGE, now=NOW + 1000)
-    bearer = runtime.admission().bearer(made.secret, NOW + HOUR - 1)
+    bearer = runtime.admission().bearer(made.secret, NOW + 1000 + HOUR - 1)
     assert bearer is not None
     assert (bearer.scopes, bearer.label) == (SCOPES, made.token.label)
-    assert runtime.admission().bearer(made.secret, NOW + HOUR) is None
+    assert runtime.admission().bearer(made.secret, NOW + 1000 + HOUR) is None
+
+
+def test_a_code_waits_until_it_is_used_or_too_old(runtime: Runtime, logins: Logins) -> None:
+    made = logins.code(HOUR, actor=OWNER, now=NOW)
+    assert logins.waits(made.secret, now=NOW + CODE_MS - 1)
+    assert not logins.waits(made.secret, now=NOW + CODE_MS)
+    assert not logins.waits("rrt_other", now=NOW)
+    bearer = runtime.admission().bearer(made.secret, NOW)
+    assert bearer is not None and bearer.number is not None
+    logins.exchange(bearer.number, actor=PAGE, now=NOW)
+    assert not logins.waits(made.secret, now=NOW)
 
 
 @pytest.mark.parametrize("later", [1000, 0, -1000])

@@ -122,8 +122,8 @@ def test_the_list_of_notes_and_turns_goes_by_one_score(book: Notebook) -> None:
         Capture("A blue teapot it was, " + "and so on " * 400, "test", time=book.clock.now), ACTOR
     )
     found = book.memory.finding(Ask("blue teapot", limit=100))
-    assert {one.id for one in found.items} == {*saved, said.event_id} and found.items[-1].id == said.event_id
-    scores = [one.score or 0 for one in found.items]
+    assert {one.id for one in found.hits} == {*saved, said.event_id} and found.hits[-1].id == said.event_id
+    scores = [one.score or 0 for one in found.hits]
     assert scores == sorted(scores, reverse=True)
     cut = book.memory.finding(Ask("blue teapot", limit=100, min_score=scores[3]))
-    assert [one.id for one in cut.items] == [one.id for one in found.items if (one.score or 0) >= scores[3]]
+    assert [one.id for one in cut.hits] == [one.id for one in found.hits if (one.score or 0) >= scores[3]]

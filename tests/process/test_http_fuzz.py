@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 from tests.servers.memory_http import Served, home_in, serving
 
 pytestmark = pytest.mark.process
-BOUNDED = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+BOUNDED = settings(
+    max_examples=settings().max_examples * 6 // 5, deadline=None, suppress_health_check=list(HealthCheck)
+)
+"""As many as the profile says, and a few."""
 NAMES = [
     "host", "origin", "authorization", "x-raw-rag-space", "x-octop-agent-id", "x-raw-rag-token", "x-octop-memory-token",
     "content-type", "content-length", "transfer-encoding", "accept", "mcp-protocol-version", "mcp-session-id", "mcp-method",

@@ -46,13 +46,13 @@ FUZZED = [
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example,
          HealthCheck.function_scoped_fixture]  # fmt: skip
 BOUNDED = settings(
-    max_examples=12,
+    max_examples=max(1, settings().max_examples * 12 // 100),
     deadline=None,
-    derandomize=True,
     suppress_health_check=QUIET,
     phases=[Phase.explicit, Phase.generate],
 )
-WIDER = settings(BOUNDED, max_examples=150)
+WIDER = settings(BOUNDED, max_examples=settings().max_examples * 3 // 2)
+"""More where a request costs less. How many there are, and whether they are others each time, is as the profile says."""
 IDS = [
     "%00", "%2F", "..", "%2e%2e", "..%2f..%2fetc", "%ff%fe", "%C3%28", "x" * 5000, "%22%3E%3Cscript%3E", "'%20OR%201=1--", "%",
     "%zz", "n" + "0" * 20, "e" + "f" * 20, "-1", "9" * 400, "%F0%9F%92%A9", "*", "{memory}", ";a=b", "%0d%0aX:1", "null",

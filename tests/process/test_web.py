@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
@@ -25,6 +26,7 @@ POLICY = {
     "font-src 'self'", "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'",
     "require-trusted-types-for 'script'", "trusted-types 'none'",
 }  # fmt: skip
+TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 TRAVERSALS = (
     "/assets/../../etc/passwd", "/assets/%2e%2e%2fapp.py", "/assets/..%2f..%2fetc%2fpasswd", "/assets/%2fetc%2fpasswd",
     "/assets//etc/passwd", "/assets/..", "/assets/.", "/assets/", "/assets", "/assets/app.py", "/assets/..%5c..%5cwin.ini",
@@ -109,6 +111,23 @@ def test_the_page_loads_without_a_token_and_lets_no_other_script_in(served: Serv
 
 
 @pytest.mark.line("G7")
+def test_every_file_that_the_page_names_is_served_from_here_and_as_what_it_is(served: Served) -> None:
+    page = served.ask("/", method="GET").text
+    if "The page was not built" in page:
+        pytest.fail("The page is not built: cd web && npm ci && npm run build")
+    named = re.findall(r"""<(\w+)[^>]*?\s(?:src|href)="([^"]*)\"""", page)
+    assert {"script", "link"} <= {tag for tag, _ in named}
+    for _, name in named:
+        address = urljoin(f"{served.url}/", name)
+        assert urlsplit(address)[:2] == urlsplit(served.url)[:2], name
+        answer = served.ask(urlsplit(address).path, method="GET")
+        assert answer.status_code == 200, name
+        assert answer.content, name
+        assert answer.headers["content-type"].partition(";")[0] == TYPES[name.rpartition(".")[2]], name
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.line("G7")
 @pytest.mark.parametrize("path", TRAVERSALS)
 def test_no_path_leads_out_of_the_page_s_files(served: Served, secret: str, path: str) -> None:
     status, body = raw(served, path, {"authorization": f"Bearer {secret}"})
@@ -158,7 +177,11 @@ def test_a_link_lets_one_in_once(served: Served) -> None:
     me = served.ask("/me", method="GET", secret=page["token"]).json()
     assert (me["label"], me["expires"], me["space"]) == (page["label"], page["expires"], "default")
     assert me["spaces"] == ["default", "other", "proj"]
-    assert served.ask("/login", secret=code).status_code == 401
+    used, never = served.ask("/login", secret=code), served.ask("/login", secret="rrt_never")
+    assert (used.status_code, used.content) == (401, never.content)
+    assert used.json()["code"] == "unauthorized"
+    assert "This link was used, or is too old" in used.json()["message"]
+    assert "raw-rag web" in used.json()["hint"]
     acts = [(row["action"], row["target"]) for row in served.home.journal()]
     assert ("login", page["label"]) in acts
 
@@ -243,6 +266,46 @@ def test_web_serves_an_empty_home_without_any_token_until_it_is_ended(tmp_path: 
     for code in (code_of(link), code_of(second), page["token"]):
         assert code not in written
         assert code not in "".join(served.said)
+
+
+BROWSER = """
+import http.client, json, os, stat, sys, urllib.parse, urllib.request
+path = urllib.request.url2pathname(urllib.parse.urlsplit(sys.argv[2]).path)
+page = open(path).read()
+told = {"words": sys.argv, "file": stat.S_IMODE(os.stat(path).st_mode),
+        "folder": stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode), "page": page, "path": path}
+link = urllib.parse.urlsplit(page.split("url=")[1].split('"')[0])
+connection = http.client.HTTPConnection(link.netloc, timeout=30)
+connection.request("POST", "/login", headers={"authorization": "Bearer " + link.fragment.partition("=")[2]})
+told["status"] = connection.getresponse().status
+with open(sys.argv[1] + ".new", "w") as file:
+    json.dump(told, file)
+os.replace(sys.argv[1] + ".new", sys.argv[1])
+"""
+"""Stands in a browser's place: it writes down what it was started with, and follows the link."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a browser is named by BROWSER, and files have modes")
+@pytest.mark.parametrize("is_served", [True, False])
+def test_no_command_line_ever_holds_the_code_of_a_link(tmp_path: Path, is_served: bool) -> None:
+    home, told, script = home_of(tmp_path), tmp_path / "told.json", tmp_path / "browser.py"
+    script.write_text(BROWSER, encoding="utf-8")
+    home.environment["BROWSER"] = f"{sys.executable} {script} {told} %s"
+    if is_served:
+        home.token("any")
+        with serving(home) as running:
+            said = running.home.command("web", "--open", "--port", str(urlsplit(running.url).port)).stdout
+            link = said.strip()
+    else:
+        with web(home, "--open") as (running, link):
+            wait_for(told.exists, "the browser")
+            assert running.end(signal.SIGINT) == 0
+    seen = json.loads(told.read_text(encoding="utf-8"))
+    assert seen["status"] == 200
+    assert (seen["file"], seen["folder"]) == (0o600, 0o700)
+    assert code_of(link) in seen["page"]
+    assert code_of(link) not in " ".join(seen["words"])
+    assert not Path(seen["path"]).parent.exists()
 
 
 def test_no_link_is_made_where_others_reach_the_server(tmp_path: Path) -> None:

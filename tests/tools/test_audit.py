@@ -24,8 +24,13 @@ GOOD = {
     "agent_raw_rag/data/bge-small-en-v1.5-int8/model_quantized.onnx": b"\x08\0",
     "agent_raw_rag/data/bge-small-en-v1.5-int8/tokenizer.json": b"{}",
     "agent_raw_rag/data/sample_logs/a/session.jsonl": b'{"cwd":"/home/dev/uploader"}\n',
+    "agent_raw_rag/server/http/assets/index.html": b'<link href="assets/app.css"><script src="assets/app-1.js"></script>',
+    "agent_raw_rag/server/http/assets/LICENSES.txt": b"MIT\n",
+    "agent_raw_rag/server/http/assets/app.css": b"",
+    "agent_raw_rag/server/http/assets/app-1.js": b"",
     "agent_raw_rag_mcp-0.3.0.dist-info/METADATA": b"Name: agent-raw-rag-mcp\n",
 }
+SOURCES = {f"src/{name}": data for name, data in GOOD.items() if not name.endswith("METADATA")}
 HOMES = "/" + "home"
 TOKEN = plant(next(rule.example for rule in RULES if rule.kind.startswith("github")))[0]
 
@@ -62,9 +67,23 @@ def sdist(folder: Path, files: dict[str, bytes]) -> Path:
 
 def test_a_clean_wheel_and_sdist_pass(tmp_path: Path) -> None:
     assert list(audit.audit(wheel(tmp_path, GOOD))) == []
-    good = {"README.md": b"# x\n", "tests/logs/claude/1/s.jsonl": b"{}\n", "src/agent_raw_rag/py.typed": b""}
+    good = {"README.md": b"# x\n", "tests/logs/claude/1/s.jsonl": b"{}\n", **SOURCES}
     assert list(audit.audit(sdist(tmp_path, good))) == []
     assert audit.main([str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize("name", ["index.html", "LICENSES.txt", "app.css", "app-1.js"])
+def test_a_file_of_the_page_that_is_missing_is_named(tmp_path: Path, name: str) -> None:
+    path = f"agent_raw_rag/server/http/assets/{name}"
+    without = {other: data for other, data in GOOD.items() if other != path}
+    assert f"{path}: missing" in list(audit.audit(wheel(tmp_path, without)))
+    without = {other: data for other, data in SOURCES.items() if other != f"src/{path}"}
+    assert f"src/{path}: missing" in list(audit.audit(sdist(tmp_path, without)))
+
+
+def test_a_page_that_names_a_file_elsewhere_is_no_good(tmp_path: Path) -> None:
+    page = {"agent_raw_rag/server/http/assets/index.html": b"<script src=https://cdn.example/x.js></script>"}
+    assert any("https://cdn.example/x.js: missing" in one for one in audit.audit(wheel(tmp_path, {**GOOD, **page})))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +123,9 @@ def test_a_wheel_without_its_data_is_not_published(tmp_path: Path, name: str) ->
 
 def test_a_log_beside_the_tests_logs_is_named_in_an_sdist(tmp_path: Path) -> None:
     problems = list(
-        audit.audit(sdist(tmp_path, {"tests/own/session.jsonl": b"{}", "docs/private/x.md": b"", "x.txt": b""}))
+        audit.audit(
+            sdist(tmp_path, {**SOURCES, "tests/own/session.jsonl": b"{}", "docs/private/x.md": b"", "x.txt": b""})
+        )
     )
     assert problems == [
         "x.txt: not on the list of top-level names",

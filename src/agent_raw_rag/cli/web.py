@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
 
 OWNER = Actor("owner", "cli")
 LOOK_SECONDS = 3.0
+BROWSER_SECONDS = 30.0
+"""A browser has to use a link, before a command ends that serves nothing."""
+
+
+class _Link(NamedTuple):
+    address: str
+    waits: Callable[[], bool]
+    """Whether it may be used still."""
 
 
 def web(
@@ -39,6 +49,7 @@ def web(
     """
     from agent_raw_rag.memory.token_terms import lifetime
     from agent_raw_rag.server.http.serving import address
+    from agent_raw_rag.store.tokens import CODE_MS
 
     runtime, milliseconds = options.load(config), lifetime(lasting)
     host, number = runtime.settings.http.host, runtime.settings.http.port if port is None else port
@@ -47,12 +58,29 @@ def web(
     served = _served(runtime, number, only=port is not None)
     if served is not None:
         _check_answers(host, served)
-        _show(runtime, address(host, served), milliseconds, wants)
+        link = _show(runtime, address(host, served), milliseconds)
+        if wants:
+            _open(link, BROWSER_SECONDS, threading.Event())
         return
-    memory_serve.serve_plain(
-        runtime, host, number, memory_serve.legacy_tokens_of(runtime),
-        then=lambda url: _show(runtime, url, milliseconds, wants),
-    )  # fmt: skip
+    ending = threading.Event()
+
+    def show(url: str) -> None:
+        link = _show(runtime, url, milliseconds)
+        if wants:
+            threading.Thread(target=_open, args=(link, CODE_MS / 1000, ending), name="browser", daemon=True).start()
+
+    try:
+        memory_serve.serve_plain(runtime, host, number, memory_serve.legacy_tokens_of(runtime), then=show)
+    finally:
+        _end(ending)
+
+
+def _end(ending: threading.Event) -> None:
+    """Have the file go that the browser was given, if it is still there."""
+    ending.set()
+    for thread in threading.enumerate():
+        if thread.name == "browser":
+            thread.join(LOOK_SECONDS)
 
 
 def _check_own(host: str) -> None:
@@ -97,16 +125,22 @@ def _check_answers(host: str, port: int) -> None:
         )
 
 
-def _show(runtime: Runtime, url: str, lasting: int, wants: bool) -> None:
-    """Print the link. It is told to nobody else: not to the log, and to a server only as a header."""
-    code = runtime.logins.code(lasting, actor=OWNER, now=time.time_ns() // 1_000_000)
-    link = f"{url}/#login={code.secret}"
+def _show(runtime: Runtime, url: str, lasting: int) -> _Link:
+    """Print a link. It is told to nobody else: not to the log, and to a server only as a header."""
+    code = runtime.logins.code(lasting, actor=OWNER, now=_now()).secret
+    link = f"{url}/#login={code}"
     render.raw(link)
     sys.stdout.flush()
     render.aside("The link works once, within ten minutes. `raw-rag web` makes another.")
-    if not wants:
-        return
-    import webbrowser
+    return _Link(link, lambda: runtime.logins.waits(code, now=_now()))
 
-    if not webbrowser.open(link):
+
+def _open(link: _Link, seconds: float, ending: threading.Event) -> None:
+    from agent_raw_rag.cli.web_opening import open_link
+
+    if not open_link(link.address, link.waits, seconds, ending):
         render.aside("No browser could be opened: open the link yourself.")
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -42,7 +42,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Hit:
     """A note or a turn as such a client sees it."""
 
     id: str
@@ -64,7 +64,7 @@ class Item:
 class Found:
     """The answer. Sizes are of notes that hold and turns."""
 
-    items: list[Item]
+    hits: list[Hit]
     search_ms: float
     corpus_size: int
     filtered_size: int
@@ -93,26 +93,26 @@ class Finding:
         found = [] if not self.store.exists() else [*self._notes(ask, wanted), *self._turns(ask, wanted)]
         found = [one for one in found if one[0] >= ask.min_score]
         found.sort(key=lambda one: (-one[0], -one[1], one[2].id))
-        items = [item for _, _, item in found[: bounded_limit(ask.limit)]]
+        hits = [hit for _, _, hit in found[: bounded_limit(ask.limit)]]
         took = round(1000 * (self.clock() - began), 3)
-        return Found(items, took, *self._sizes(wanted))
+        return Found(hits, took, *self._sizes(wanted))
 
-    def _notes(self, ask: Ask, wanted: frozenset[str] | None) -> Iterator[tuple[float, Millis, Item]]:
+    def _notes(self, ask: Ask, wanted: frozenset[str] | None) -> Iterator[tuple[float, Millis, Hit]]:
         now = self.store.now()
         self.index.follow(NoteRows(self.store.read().connection))
         fits = None if wanted is None else lambda note: normal(collection_of(note)) in wanted
         for one in ranked(self.index.matches(ask.query, now, fits), now):
             score, note = round(one.score, 4), one.entry.note
-            yield score, note.created, note_as_item(note, score)
+            yield score, note.created, note_as_hit(note, score)
 
-    def _turns(self, ask: Ask, wanted: frozenset[str] | None) -> Iterator[tuple[float, Millis, Item]]:
+    def _turns(self, ask: Ask, wanted: frozenset[str] | None) -> Iterator[tuple[float, Millis, Hit]]:
         if wanted is not None and CONVERSATION not in wanted:
             return
         asked, now = frozenset(term.text for term in query_terms(ask.query)), self.store.now()
         for one in self.raw(RawQuery(ask.query, max(_LEAST_TURNS, bounded_limit(ask.limit)))):
             if one.share >= LEAST_LEXICAL:
                 score = round(score_of_turn(_lexical(one, asked), one.row.time, now), 4)
-                yield score, one.row.time or 0, _turn_as_item(one, score)
+                yield score, one.row.time or 0, _turn_as_hit(one, score)
 
     def _sizes(self, wanted: frozenset[str] | None) -> tuple[int, int]:
         if not self.store.exists():
@@ -141,18 +141,18 @@ def metadata_of(note: NoteRow) -> dict[str, Any]:
     return {**note.metadata, **known, **({"tags": list(note.tags)} if note.tags else {})}
 
 
-def note_as_item(note: NoteRow, score: float | None = None) -> Item:
+def note_as_hit(note: NoteRow, score: float | None = None) -> Hit:
     """A note as such a client sees it."""
-    return Item(note.id, note.statement, score, metadata_of(note), stamp(note.created))
+    return Hit(note.id, note.statement, score, metadata_of(note), stamp(note.created))
 
 
-def _turn_as_item(one: Weighed, score: float) -> Item:
+def _turn_as_hit(one: Weighed, score: float) -> Hit:
     event = one.event
     about = {
         "collection": CONVERSATION, "category": CONVERSATION, "source": event.source, "session_id": event.session_id,
         "role": one.row.role.value,
     }  # fmt: skip
-    return Item(event.event_id, event.content, score, about, event.timestamp)
+    return Hit(event.event_id, event.content, score, about, event.timestamp)
 
 
 def _lexical(one: Weighed, asked: frozenset[str]) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent_raw_rag.errors import ForbiddenError, UnauthorizedError
 from agent_raw_rag.memory.spaces import Opening
-from agent_raw_rag.memory.token_terms import ALL_SPACES
+from agent_raw_rag.memory.token_terms import ALL_SPACES, digest
 from agent_raw_rag.memory.tokens import NewToken, added, item_of, journalled
 from agent_raw_rag.models import Actor, Millis
 from agent_raw_rag.store.durable import durable_transaction
@@ -30,7 +30,7 @@ class Logins:
     """Opens the home's store for writing."""
 
     def code(self, lasting: Millis, *, actor: Actor, now: Millis) -> NewToken:
-        """A code that may be used once, within ten minutes. ``lasting``: how long the token made for it lives from now on."""
+        """A code that may be used once, within ten minutes. ``lasting``: how long the token lives that is made for it then."""
         with self.opening() as connection, durable_transaction(connection):
             secret, row = added(
                 TokenTable(connection), f"{CODE_LABEL}{secrets.token_hex(4)}", spaces=(ALL_SPACES,),
@@ -58,10 +58,16 @@ class Logins:
             table.revoke(code.id, now)
             secret, row = added(
                 table, f"{PAGE_LABEL}{secrets.token_hex(4)}", spaces=code.spaces,
-                scopes=tuple(scope for scope in code.scopes if scope != LOGIN), created=now, expires=code.expires,
+                scopes=tuple(scope for scope in code.scopes if scope != LOGIN), created=now, expires=_end(code, now),
             )  # fmt: skip
             journalled(connection, actor, "login", row, now, replaces=code.prefix)
         return NewToken(secret, item_of(row, now))
+
+    def waits(self, secret: str, *, now: Millis) -> bool:
+        """Whether this code may be used still."""
+        wanted = digest(secret)
+        with self.opening() as connection:
+            return any(row.hash == wanted and row.is_code and row.is_live(now) for row in TokenTable(connection).rows())
 
     def end(self, number: int | None, *, actor: Actor, now: Millis) -> None:
         """Take a page's token no longer.
@@ -78,6 +84,11 @@ class Logins:
                 )
             table.revoke(row.id, now)
             journalled(connection, actor, "logout", row, now)
+
+
+def _end(code: TokenRow, now: Millis) -> Millis | None:
+    """When a token ends that is made now: it lives as long as its code says, however late the code is used."""
+    return None if code.expires is None else now + code.expires - code.created
 
 
 def _live(table: TokenTable, number: int | None, now: Millis) -> TokenRow | None:

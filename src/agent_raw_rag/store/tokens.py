@@ -31,7 +31,7 @@ class TokenRow:
     scopes: tuple[str, ...]
     created: Millis
     expires: Millis | None = None
-    """Of a one-time code: when the token ends that is made for it; the code itself ends sooner."""
+    """Of a one-time code: the token made for it lives as long as from ``created`` to here; the code itself ends sooner."""
     used: Millis | None = None
     """Last use, to the minute."""
     revoked: Millis | None = None

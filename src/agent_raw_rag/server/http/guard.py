@@ -118,7 +118,7 @@ class Guard:
             bearer = None  # a one-time code opens nothing else
         if bearer is None:
             self._witness.denied(Actor("unknown", "http"), DEFAULT_SPACE, "unauthorized", None, now)
-            raise refusals.unauthorized()
+            raise refusals.used_link() if door.scope == LOGIN else refusals.unauthorized()
         if bearer.number is not None and self._admission.is_use_due(bearer, now):
             self._witness.used(bearer.number, now)
         return bearer

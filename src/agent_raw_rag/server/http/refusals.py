@@ -71,6 +71,14 @@ def unauthorized() -> Refused:
     )  # fmt: skip
 
 
+def used_link() -> Refused:
+    """401: what was shown is no one-time code that works. Nobody is told whether it ever did."""
+    return Refused(
+        401, "unauthorized", "This link was used, or is too old.", "`raw-rag web` makes another: each opens the page once.",
+        {"www-authenticate": 'Bearer realm="raw-rag"'},
+    )  # fmt: skip
+
+
 def no_space() -> Refused:
     """404: no space was named, or one that is unknown, disabled or not the token's. Nobody is told which."""
     return Refused(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from agent_raw_rag.log import NAME
 from agent_raw_rag.models import Ask
@@ -18,24 +20,39 @@ QUESTION = "warm up"
 _log = logging.getLogger(NAME)
 
 
-class Warmth:
-    """Which spaces are ready, or on their way."""
+def load(runtime: Runtime) -> None:
+    """Load what a search in a space needs. Raises whatever a search raises."""
+    runtime.search(QUESTION, Ask(project=ALL_PROJECTS), top_k=1, max_tokens=200, again=False)
 
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-        self._telling = threading.Lock()
+
+class Warmth:
+    """Which spaces are ready. At most one is on its way, so that asking for many loads no more at once than asking for one."""
+
+    def __init__(self, load: Callable[[Runtime], None] = load) -> None:
+        self._load = load
+        self._ready: WeakValueDictionary[str, Runtime] = WeakValueDictionary()
+        self._busy = threading.Lock()
+
+    def is_ready(self, runtime: Runtime) -> bool:
+        """Whether this runtime has loaded what it needs; one that took its place has not."""
+        return self._ready.get(runtime.space) is runtime
 
     def spread(self, runtime: Runtime) -> None:
-        """Load what a search in this space needs, once, in a thread of its own. Never blocks."""
-        with self._telling:
-            if runtime.space in self._known or not runtime.memory.store.exists():
-                return
-            self._known.add(runtime.space)
-        threading.Thread(target=_ask, args=(runtime,), name="warming", daemon=True).start()
+        """Load what a search in this space needs, in a thread of its own. Never blocks: while another space is loading, or if
+        this one fails, whoever asks again tries again."""
+        if self.is_ready(runtime) or not runtime.memory.store.exists() or not self._busy.acquire(blocking=False):
+            return
+        try:
+            threading.Thread(target=self._warm, args=(runtime,), name="warming", daemon=True).start()
+        except BaseException:
+            self._busy.release()
+            raise
 
-
-def _ask(runtime: Runtime) -> None:
-    try:
-        runtime.search(QUESTION, Ask(project=ALL_PROJECTS), top_k=1, max_tokens=200, again=False)
-    except Exception as error:
-        _log.info("not warmed: %s", expected(error) or frames(error))
+    def _warm(self, runtime: Runtime) -> None:
+        try:
+            self._load(runtime)
+            self._ready[runtime.space] = runtime
+        except Exception as error:
+            _log.info("not warmed: %s", expected(error) or frames(error))
+        finally:
+            self._busy.release()

@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
 from agent_raw_rag.errors import BadArgumentError
-from agent_raw_rag.memory.finding import Ask, Item, metadata_of, note_as_item
+from agent_raw_rag.memory.finding import Ask, Hit, metadata_of, note_as_hit
 from agent_raw_rag.memory.values import canonical, tags_of
 from agent_raw_rag.server.http.rest.cursor import decode, encode
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation
@@ -71,7 +71,7 @@ def search(call: Call) -> Found:
     found = call.runtime.memory.finding(
         Ask(asked.query, asked.limit, asked.min_score, tuple(asked.collections or ()))
     )  # fmt: skip
-    results = [_result(one) for one in found.items]
+    results = [_result(one) for one in found.hits]
     return {
         "results": results,
         "timing": {
@@ -116,7 +116,7 @@ def search_by_metadata(call: Call) -> FoundByMetadata:
     found = list(islice((row for row in rows if _fits(row, *wanted)), limit + 1))
     page = found[:limit]
     more = encode((page[-1].created, page[-1].id)) if len(found) > limit else None
-    return {"results": [_result(note_as_item(row)) for row in page], "count": len(page), "next": more}
+    return {"results": [_result(note_as_hit(row)) for row in page], "count": len(page), "next": more}
 
 
 def _wanted(metadata: dict[str, JsonValue]) -> tuple[dict[str, str], frozenset[str]]:
@@ -145,9 +145,9 @@ def _past(cursor: str | None) -> tuple[int, str] | None:
     return int(made), str(note)
 
 
-def _result(item: Item) -> Result:
-    told: Result = {"id": item.id, "text": item.text, "metadata": dict(item.metadata), "timestamp": item.timestamp}
-    return told if item.score is None else {**told, "score": item.score}
+def _result(hit: Hit) -> Result:
+    told: Result = {"id": hit.id, "text": hit.text, "metadata": dict(hit.metadata), "timestamp": hit.timestamp}
+    return told if hit.score is None else {**told, "score": hit.score}
 
 
 OPERATIONS = (
