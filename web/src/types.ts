@@ -207,7 +207,7 @@ export interface Lag {
   lag_seconds: number | null;
   waiting: number;
   failing: Record<string, string>;
-  sources?: Record<string, number>;
+  sources: Record<string, number>;
 }
 
 export interface Status {
@@ -227,8 +227,8 @@ export interface Status {
   last_sweep: string | null;
   llm_calls: Record<string, number>;
   problems: string[];
-  daemon?: { running: boolean; since: string | null; lag: Lag[] };
-  disk?: Record<string, number>;
+  daemon: { running: boolean; since: string | null; lag: Lag[] } | null;
+  disk: Record<string, number> | null;
 }
 
 export interface TokenItem {

@@ -109,7 +109,7 @@ function Daemon({ of }: { of: Status["daemon"] }) {
 function Lags({ of }: { of: Lag[] }) {
   const sources = of.flatMap((one) => [
     ...Object.entries(one.failing).map(([path, why]) => ({ agent: one.agent, path, said: <Tag kind="warn">{why}</Tag> })),
-    ...Object.entries(one.sources ?? {}).reverse().map(([path, seconds]) => ({ agent: one.agent, path, said: <>{lagged(seconds)}</> })),
+    ...Object.entries(one.sources).reverse().map(([path, seconds]) => ({ agent: one.agent, path, said: <>{lagged(seconds)}</> })),
   ]);
   if (!of.length) return null;
   return (
