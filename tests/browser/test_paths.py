@@ -320,7 +320,8 @@ def test_candidates_are_promoted_rejected_and_promoted_in_other_words(visit: Com
     expect(card("512 pixels")).to_have_count(0)
     card("offline key").get_by_role("button", name="Edit").click()
     page.get_by_label("In your words").fill("Every release is signed with the offline key.")
-    page.get_by_role("button", name="Promote", exact=True).first.click()
+    with page.expect_response(re.compile("/promote$")):
+        page.get_by_role("button", name="Promote", exact=True).first.click()
     expect(card("We agreed to sign")).to_have_count(0)
     page.get_by_role("navigation", name="What is shown").get_by_role("link", name="Notes").click()
     expect(page.get_by_text("Every release is signed with the offline key.")).to_be_visible()
