@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.browser.filled import fill
 from tests.servers.memory_http import Home, Served, serving
@@ -20,6 +20,7 @@ QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-component-update",
     "--disable-sync",
 )  # fmt: skip
+expect.set_options(timeout=20_000)
 EVERYTHING = "read,write,curate,chat,admin"
 
 

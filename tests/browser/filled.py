@@ -1,4 +1,4 @@
-"""A home for the page: the sample logs, a year of captured sessions, a long session, a hostile one, notes and candidates."""
+"""A home for the page: the sample logs, a year of sessions, a long session, one with a gap, a hostile one, notes, candidates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_raw_rag.memory.notes import Save
-from agent_raw_rag.models import Actor, Capture, Millis, Role, SessionInfo
+from agent_raw_rag.models import Actor, Ask, Capture, Millis, Role, SessionInfo
 from agent_raw_rag.runtime import Runtime
 from tests.samples import sample_environment
 
@@ -16,6 +16,9 @@ DAY: Millis = 86_400_000
 LAST: Millis = int(datetime(2026, 11, 20, 15, tzinfo=UTC).timestamp() * 1000)
 LONG = "http:long-session"
 HOSTILE = "mcp:hostile"
+PASTED = "mcp:pasted"
+GAPS = "http:gaps"
+"""A session of 700 turns of which 101 to 650 are forgotten."""
 HOSTILE_TEXT = (
     "The zeppelin page <script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'> said "
     '</p></article><a href="javascript:window.hacked=3">click</a> & &lt;b&gt; 🐘 `<i>code</i>`\n'
@@ -45,8 +48,10 @@ def fill(folder: Path, config: str = "") -> dict[str, str]:
     runtime = Runtime.load(None, environment)
     runtime.ingest()
     raw = runtime.memory.raw
-    for batch in (_year(), _long(), _hostile(), _decisions()):
+    for batch in (_year(), _long(), _hostile(), _decisions(), _pasted(), _gaps()):
         raw.capture_all(batch, ACTOR)
+    gap = runtime.forget_scope(Ask(session=GAPS, after="2026-03-01", before="2026-03-31"))
+    assert runtime.forget(gap).turns == 550
     _notes(runtime)
     runtime.memory.promotion.sweep()
     runtime.spaces_registry.create("garden", actor=ACTOR, now=LAST)
@@ -90,6 +95,31 @@ def _hostile() -> list[Capture]:
         _capture("What does the zeppelin page say?", "hostile", 0, Role.USER, LAST - 2 * DAY, "mcp", info),
         _capture(HOSTILE_TEXT, "hostile", 1, Role.ASSISTANT, LAST - 2 * DAY + 1000, "mcp", info),
     ]  # fmt: skip
+
+
+def _pasted() -> list[Capture]:
+    """Somebody pastes a log whose lines look like actions; the answer has real ones."""
+    info = SessionInfo(cwd=PROJECTS[0], title="A pasted log")
+    texts = (
+        "The quokka job fails:\n[ERROR] cannot open the quokka file\n[INFO] gave up",
+        "I look at the quokka file.\n[Read] src/quokka.py\n[Bash] make quokka (exit 2)\n  | no rule to make it",
+    )
+    roles = (Role.USER, Role.ASSISTANT)
+    return [
+        _capture(text, "pasted", n, roles[n], LAST - 3 * DAY + n * 1000, "mcp", info) for n, text in enumerate(texts)
+    ]
+
+
+def _gaps() -> list[Capture]:
+    """Most of it was said in March, which is forgotten later."""
+    info, found = SessionInfo(cwd=PROJECTS[2], title="Before and after the gap"), []
+    for n in range(700):
+        month = 2 if n < 100 else 3 if n < 650 else 4
+        time: Millis = int(datetime(2026, month, 15, 12, tzinfo=UTC).timestamp() * 1000) + n * 1000
+        found.append(
+            _capture(f"{n + 1}. Of the gap.", "gaps", n, (Role.USER, Role.ASSISTANT)[n % 2], time, "http", info)
+        )
+    return found
 
 
 def _decisions() -> list[Capture]:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import SCREENS, Visitor
-from tests.browser.filled import HOSTILE_TEXT, LONG
+from tests.browser.filled import GAPS, HOSTILE_TEXT, LONG, PASTED
 from tests.servers.memory_http import Served
 
 pytestmark = pytest.mark.process
@@ -47,7 +47,7 @@ def test_a_link_comes_in_once_and_leaves_neither_address_nor_history(visit: Come
     assert "login" not in page.url
     again = visit(expected=REFUSED).page
     again.goto(link)
-    expect(again.get_by_role("alert")).to_be_visible()
+    expect(again.get_by_role("alert")).to_contain_text("raw-rag web prints a new one")
     expect(again.get_by_label("Token")).to_be_visible()
 
 
@@ -60,10 +60,15 @@ def test_signing_out_forgets_the_token(visit: Come, token: str) -> None:
 
 def test_a_token_that_may_only_read_is_told_what_it_may_not(visit: Come, served: Served) -> None:
     secret = served.home.token("only-reads", scope="read")
-    page = visit().open("#/forget", secret)
-    expect(page.get_by_text("This token may not forget")).to_be_visible()
     page = visit().open("#/notes?show=candidates", secret)
-    expect(page.get_by_text("This token may not curate")).to_be_visible()
+    expect(page.get_by_text("Candidates need a token with the scope “curate”")).to_be_visible()
+    menu = page.get_by_role("navigation", name="Views")
+    expect(menu.get_by_role("link")).to_have_text(["Search", "Timeline", "Notes", "Status"])
+    expect(page.get_by_role("link", name="Candidates")).to_have_count(0)
+    for view, scope in (("forget", "admin"), ("journal", "curate"), ("chat", "chat")):
+        page = visit().open(f"#/{view}", secret)
+        expect(page.get_by_text(f"This view needs a token with the scope “{scope}”. Yours has: read.")).to_be_visible()
+        expect(page.get_by_role("region", name="What to do")).to_contain_text(f"--scope read,{scope}")
 
 
 def test_a_token_that_ends_leads_back_to_the_form(visit: Come, served: Served) -> None:
@@ -104,10 +109,85 @@ def test_markup_and_script_in_what_was_said_stay_text(visit: Come, token: str, a
     assert page.locator("main script, main img, main [onerror], main [onload], main a[href^='javascript']").count() == 0
     if "zeppelin" in address or "hostile" in address:
         expect(page.get_by_text("<script>window.hacked = 1</script>").first).to_be_visible()
-        expect(page.get_by_role("region", name="Code, html")).to_have_text("<script>window.hacked = 4</script>")
+        expect(page.get_by_role("group", name="Code, html")).to_have_text("<script>window.hacked = 4</script>")
+
+
+def test_a_pasted_log_stays_what_somebody_said_and_an_assistants_actions_are_folded(visit: Come, token: str) -> None:
+    for address in (f"#/session/{PASTED.replace(':', '%3A')}", "#/search?q=quokka+file"):
+        page = visit().open(address, token)
+        expect(page.get_by_text("[ERROR] cannot open the quokka file").first).to_be_visible()
+        expect(page.get_by_text("[INFO] gave up").first).to_be_visible()
+        done = page.get_by_role("group", name="Actions").filter(has_text="src/quokka.py")
+        if "session" in address:
+            page.get_by_text("2 actions").click()
+        expect(done).to_contain_text("no rule to make it")
+        assert page.locator("details", has_text="cannot open the quokka").count() == 0
 
 
 # ---------------------------------------------------------------- searching and reading
+
+
+def test_it_is_said_that_a_search_goes_on_before_there_is_an_answer(visit: Come, token: str) -> None:
+    page = visit().open(token=token)
+    held: list[Route] = []
+    page.route(re.compile("/passages$"), lambda route: held.append(route))
+    page.get_by_role("searchbox").fill("cache")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("Searching…")
+    expect(page.get_by_role("status")).to_contain_text("waits for the models to be loaded")
+    held[0].continue_()
+    expect(page.get_by_role("status")).to_contain_text("passages in")
+
+
+@pytest.mark.parametrize("query", ["idempotency-key", "a/b (c) [d] {e} *+?.^$|\\ -- retry", "🐘 - retry"])
+def test_no_sign_in_a_question_breaks_the_page(visit: Come, token: str, query: str) -> None:
+    page = visit().open(token=token)
+    page.get_by_role("searchbox").fill(query)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article").first).to_be_visible()
+
+
+def test_a_view_that_breaks_says_so_and_the_menu_leads_on(visit: Come, token: str) -> None:
+    page = visit().open(token=token)
+    page.route(re.compile("/timeline$"), lambda route: route.fulfill(json={"zone": "UTC", "days": None, "learned": []}))
+    page.get_by_role("link", name="Timeline").click()
+    expect(page.get_by_role("alert")).to_contain_text("This is a fault of the page")
+    page.get_by_role("link", name="Status").click()
+    expect(page.get_by_role("heading", name="Stored")).to_be_visible()
+
+
+def test_a_session_is_read_and_jumped_through_across_forgotten_turns(visit: Come, token: str) -> None:
+    page = visit().open(f"#/session/{GAPS.replace(':', '%3A')}", token)
+    expect(page.get_by_text("Turns 1–100 · 150 in all").first).to_be_visible()
+    page.get_by_role("link", name="Later →").first.click()
+    expect(page.get_by_role("article", name="Turn 651, user")).to_be_visible()
+    expect(page.get_by_text("Turns 651–700 · 150 in all").first).to_be_visible()
+    page.get_by_role("link", name="← Earlier").first.click()
+    expect(page.get_by_text("The turns of this page are forgotten.")).to_be_visible()
+    page.get_by_label("Jump to exchange").fill("340")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name="Turn 679, user")).to_be_in_viewport()
+    page.get_by_label("Jump to exchange").fill("100")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("There is no exchange 100.")).to_be_visible()
+
+
+def test_lags_of_single_sources_are_folded_in_the_status(visit: Come, token: str) -> None:
+    lag = {"agent": "editor", "lag_seconds": 0.25, "waiting": 1, "failing": {"/logs/b.jsonl": "no permission"}}
+
+    def running(route: Route) -> None:
+        answer = route.fetch()
+        daemon = {"running": True, "since": None, "lag": [{**lag, "sources": {"/logs/a.jsonl": 1.5}}]}
+        route.fulfill(response=answer, json={**answer.json(), "daemon": daemon})
+
+    page = visit().open(token=token)
+    page.route(re.compile("/status$"), running)
+    page.get_by_role("link", name="Status").click()
+    expect(page.get_by_role("region", name="Lag of the daemon").first).to_contain_text("0.3 s")
+    expect(page.get_by_text("1.5 s")).to_be_hidden()
+    page.get_by_text("Single sources (2)").click()
+    expect(page.get_by_text("1.5 s")).to_be_visible()
+    expect(page.get_by_text("no permission")).to_be_visible()
 
 
 def test_filters_narrow_a_search_and_stand_in_its_address(visit: Come, token: str) -> None:
@@ -240,7 +320,8 @@ def test_candidates_are_promoted_rejected_and_promoted_in_other_words(visit: Com
     expect(card("512 pixels")).to_have_count(0)
     card("offline key").get_by_role("button", name="Edit").click()
     page.get_by_label("In your words").fill("Every release is signed with the offline key.")
-    page.get_by_role("button", name="Promote", exact=True).first.click()
+    with page.expect_response(re.compile("/promote$")):
+        page.get_by_role("button", name="Promote", exact=True).first.click()
     expect(card("We agreed to sign")).to_have_count(0)
     page.get_by_role("navigation", name="What is shown").get_by_role("link", name="Notes").click()
     expect(page.get_by_text("Every release is signed with the offline key.")).to_be_visible()
@@ -270,3 +351,78 @@ def test_a_project_is_forgotten_after_its_preview_and_the_word(visit: Come, toke
     expect(page.get_by_text(re.compile(r"^Forgotten: \d+ turns in \d+ sessions"))).to_be_visible()
     page.goto(page.url.partition("#")[0] + "#/search?q=cache&project=%2Fsrv%2Finfra")
     expect(page.get_by_text("Nothing was found.")).to_be_visible()
+
+
+def test_a_kept_session_is_said_to_stay(visit: Come, token: str, served: Served) -> None:
+    served.home.command("keep", GAPS)
+    page = visit().open("#/forget?project=%2Fhome%2Fdev%2Fbilling-api", token)
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_text("1 session that the filters mean too stays: it is kept")).to_be_visible()
+    served.home.command("keep", "--off", GAPS)
+
+
+def test_what_goes_is_what_was_shown_whatever_the_filters_became(visit: Come, token: str) -> None:
+    page = visit().open("#/forget?project=%2Fhome%2Fdev%2Fbilling-api", token)
+    page.goto(page.url.partition("#")[0] + "#/forget?project=%2Fhome%2Fdev%2Fgallery")
+    page.get_by_role("button", name="Show what would go").click()
+    page.get_by_label(re.compile("^Type")).fill("forget")
+    page.go_back()
+    expect(page.get_by_label("Project")).to_have_value("/home/dev/billing-api")
+    expect(page.get_by_role("button", name=re.compile("for good$"))).to_have_count(0)
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_label(re.compile("^Type"))).to_have_value("")
+
+
+def test_a_preview_that_comes_after_the_filters_changed_is_not_shown(visit: Come, token: str) -> None:
+    page = visit().open("#/forget?project=%2Fhome%2Fdev%2Fgallery", token)
+    held: list[Route] = []
+    page.route(re.compile("/forget$"), lambda route: held.append(route))
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_role("button", name="Looking…")).to_be_visible()
+    with page.expect_event("requestfailed"):
+        page.get_by_label("Project").select_option("/home/dev/billing-api")
+    expect(page.get_by_role("button", name="Show what would go")).to_be_enabled()
+    page.unroute_all()
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_role("heading", name=re.compile("would go$"))).to_be_visible()
+    assert len(held) == 1
+
+
+def test_a_used_link_ends_no_session_that_goes_on(visit: Come, token: str) -> None:
+    page = visit(expected=REFUSED).open(token=token)
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    with page.expect_response(re.compile("/me$")):
+        page.evaluate("location.hash = '#login=" + "x" * 43 + "'")
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    assert page.evaluate("sessionStorage.getItem('raw-rag-token')") == token
+
+
+def test_a_space_that_is_gone_is_left(visit: Come, token: str) -> None:
+    page = visit(expected=("status of 40",)).open(token=token)
+    page.evaluate("sessionStorage.setItem('raw-rag-space', 'gone')")
+    page.reload()
+    expect(page.get_by_role("heading", name="Latest sessions")).to_be_visible()
+    assert page.evaluate("sessionStorage.getItem('raw-rag-space')") is None
+
+
+def test_a_day_far_ahead_does_not_stop_the_timeline(visit: Come, token: str) -> None:
+    day = {"agent": "editor", "project": None, "sessions": 1, "turns": 2, "tokens": 3}
+    days = [{"day": "2026-01-02", **day}, {"day": "9999-12-31", **day}]
+    page = visit().open(token=token)
+    page.route(re.compile("/timeline$"), lambda route: route.fulfill(json={"zone": "UTC", "days": days, "learned": []}))
+    page.get_by_role("link", name="Timeline").click()
+    expect(page.get_by_role("slider", name=re.compile("^Days, by turns"))).to_be_visible()
+    page.get_by_text("As a table").click()
+    expect(
+        page.get_by_role("cell", name="9999-12-31").or_(page.get_by_role("rowheader", name="9999-12-31"))
+    ).to_be_visible()
+
+
+def test_passages_stand_best_first_or_oldest_first(visit: Come, token: str) -> None:
+    page = visit().open("#/search?q=cache", token)
+    expect(page.get_by_role("article").first).to_contain_text("#1")
+    page.get_by_label("Order").select_option("oldest first")
+    expect(page).to_have_url(re.compile("order=time"))
+    page.wait_for_function("document.querySelectorAll('article').length > 1")
+    times = page.locator("article header time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert times == sorted(times)

@@ -18,7 +18,7 @@ SAMPLE = "#/search?q=why+did+we+drop+the+retry+in+the+uploader%3F"
 
 def search(page: Page) -> None:
     results = page.get_by_role("region", name="Results")
-    expect(results.get_by_text(re.compile(r"^\d+ passages? in \d+ ms$"))).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text=re.compile(r"^\d+ passages? in \d+ ms$"))).to_be_visible()
     expect(results.locator("mark").first).to_be_visible()
     first = results.get_by_role("article").first
     first.get_by_role("button", name="Scores").click()
@@ -37,12 +37,12 @@ def session(page: Page) -> None:
     expect(page.get_by_role("navigation", name="Sessions that belong together")).to_contain_text("sub-agent")
     folded = page.get_by_text("3 actions")
     folded.click()
-    expect(page.get_by_role("region", name="Actions").first).to_contain_text("git log")
+    expect(page.get_by_role("group", name="Actions").first).to_contain_text("git log")
 
 
 def long_session(page: Page) -> None:
     expect(page.get_by_role("article", name="Turn 250, assistant")).to_be_in_viewport()
-    expect(page.get_by_text("Turns 201–400 of 450").first).to_be_visible()
+    expect(page.get_by_text("Turns 201–400 · 450 in all").first).to_be_visible()
     page.get_by_role("link", name="Later →").first.click()
     expect(page.get_by_role("article", name="Turn 450, assistant")).to_be_visible()
 
@@ -81,7 +81,7 @@ def status(page: Page) -> None:
 
 
 def journal(page: Page) -> None:
-    expect(page.get_by_text("token_create").first).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="token_create").first).to_be_visible()
 
 
 def forget(page: Page) -> None:
@@ -132,13 +132,12 @@ def test_the_form_for_a_token_fits_and_is_accessible(visit: Callable[..., Visito
 
 
 def check(page: Page) -> None:
-    """No sideways scrolling, no serious fault for those who cannot see or point, nothing too small for a finger."""
+    """No sideways scrolling, no fault for those who cannot see or point, nothing too small for a finger."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("document.querySelectorAll('h1').length") == 1
     found = Axe().run(page).response["violations"]
     bad = [(one["id"], [node["html"][:150] for node in one["nodes"]]) for one in found]
-    serious = [one for one, each in zip(bad, found, strict=True) if each["impact"] in ("serious", "critical")]
-    assert serious == []
+    assert bad == []
     if page.viewport_size and page.viewport_size["width"] < 600:
         small = page.evaluate(
             """[...document.querySelectorAll("main button, main input, main select, main summary, header button, summary")]

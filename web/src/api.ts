@@ -13,6 +13,8 @@ export class Refusal extends Error {
     readonly code: string,
     message: string,
     readonly hint: string,
+    /** Where a question was stored that found no answer. */
+    readonly session: string | null = null,
   ) {
     super(message);
   }
@@ -84,7 +86,7 @@ export function set(fields: Query): Record<string, string | number> {
 async function refused(got: Response): Promise<Refusal> {
   try {
     const said = (await got.json()) as Record<string, unknown>;
-    return new Refusal(got.status, String(said["code"] ?? "error"), String(said["message"] ?? got.statusText), String(said["hint"] ?? ""));
+    return new Refusal(got.status, String(said["code"] ?? "error"), String(said["message"] ?? got.statusText), String(said["hint"] ?? ""), got.headers.get("x-session-id"));
   } catch {
     return new Refusal(got.status, "error", `The server answered ${got.status}.`, "");
   }
@@ -136,7 +138,7 @@ export function asRefusal(error: unknown): Refusal {
   return new Refusal(0, "bug", error instanceof Error ? error.message : String(error), "This is a fault of the page: please report it.");
 }
 
-/** The values of a stream of server-sent events, each `data:` a JSON object. */
+/** The values of a stream of server-sent events, each `data:` one JSON object. */
 export async function* events(got: Response): AsyncGenerator<Record<string, unknown>> {
   const reader = got.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -147,8 +149,7 @@ export async function* events(got: Response): AsyncGenerator<Record<string, unkn
     rest = done ? "" : (frames.pop() ?? "");
     for (const frame of frames) {
       const data = frame.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart()).join("\n");
-      if (!data || data === "[DONE]") continue;
-      yield JSON.parse(data) as Record<string, unknown>;
+      if (data) yield JSON.parse(data) as Record<string, unknown>;
     }
     if (done) return;
   }

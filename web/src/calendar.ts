@@ -37,6 +37,9 @@ export interface Bin {
   total: number;
 }
 
+/** Thirty years. Where a log says that it is of the year 9999, what lies between is left out. */
+const MOST = 11_000;
+
 /** Days, weeks or months, whichever gives some dozens of bars. Those without anything are there too. */
 export function bins(by: Map<string, Map<string, number>>): Bin[] {
   const days = [...by.keys()].sort();
@@ -47,7 +50,8 @@ export function bins(by: Map<string, Map<string, number>>): Bin[] {
   const start = span <= 62 ? (n: number) => n : span <= 430 ? (n: number) => n - weekday(n) : (n: number) => number(`${named(n).slice(0, 7)}-01`);
   const said = span <= 62 ? (n: number) => SHORT.format(at(n)) : span <= 430 ? (n: number) => `Week of ${SHORT.format(at(n))}` : (n: number) => MONTH_YEAR.format(at(n));
   const found = new Map<number, Bin>();
-  for (let n = first; n <= last; n++) {
+  const walked = span > MOST ? days.map(number) : Array.from({ length: span }, (_, n) => first + n);
+  for (const n of walked) {
     const bin = found.get(start(n)) ?? { name: said(start(n)), first: named(n), last: named(n), parts: new Map(), total: 0 };
     found.set(start(n), bin);
     bin.last = named(n);

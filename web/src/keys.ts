@@ -2,6 +2,7 @@
  * and inside an item `data-open` and `data-copy` are what `o` and `c` press. No key fires while something is typed. */
 
 import { useEffect } from "preact/hooks";
+import { VIEWS } from "./access";
 import { address, go } from "./route";
 
 export const KEYS: [string, string][] = [
@@ -10,17 +11,11 @@ export const KEYS: [string, string][] = [
   ["o  Enter", "Open the current one"],
   ["c", "Copy the current one"],
   ["e", "Next exchange in a session"],
-  ["g s", "Search"],
-  ["g t", "Timeline"],
-  ["g n", "Notes and candidates"],
-  ["g c", "Chat"],
-  ["g u", "Status"],
-  ["g j", "Journal"],
-  ["g f", "Forget"],
+  ...VIEWS.map(([, title, key]): [string, string] => [`g ${key}`, title]),
   ["?", "This help"],
   ["Esc", "Close, or leave a field"],
 ];
-const PLACES: Record<string, string> = { s: "search", t: "timeline", n: "notes", c: "chat", u: "status", j: "journal", f: "forget" };
+const PLACES: Record<string, string> = Object.fromEntries(VIEWS.map(([name, , key]) => [key, name]));
 const PREFIX_MS = 1500;
 /** How long the view with the search box may take to come. */
 const FRAMES = 60;

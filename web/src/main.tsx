@@ -4,10 +4,11 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/views.css";
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, held, Refusal } from "./api";
+import { missing, VIEWS } from "./access";
 import { useKeys } from "./keys";
-import { Trouble, Waiting } from "./parts/basic";
+import { Head, Nothing, Trouble, Waiting } from "./parts/basic";
 import { instead, parsed, useRoute } from "./route";
 import { useTheme } from "./theme";
 import type { Me } from "./types";
@@ -39,14 +40,7 @@ function App() {
 
   const look = async () => {
     enter(true);
-    try {
-      await redeem();
-      set({ me: await ask<Me>("me"), error: null });
-    } catch (failed) {
-      const refusal = asRefusal(failed);
-      if (refusal.status === 401) held.token = "";
-      set({ me: null, error: refusal });
-    }
+    set(await who());
     enter(false);
   };
   useEffect(() => {
@@ -102,10 +96,32 @@ function App() {
   );
 }
 
+/** A view that breaks says so; the menu stays, and another address is another chance. */
 function View({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
+  const [broken, mend] = useErrorBoundary();
+  useEffect(() => {
+    if (broken) mend();
+  }, [route]);
+  return broken ? <Trouble error={asRefusal(broken)} again={mend} /> : <Chosen route={route} me={me} />;
+}
+
+function Chosen({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
+  const lacks = missing(route.view, me);
+  if (lacks)
+    return (
+      <>
+        <Head title={VIEWS.find(([name]) => name === route.view)?.[1] ?? "Session"} />
+        <Nothing>
+          <p>{lacks.said}</p>
+          <pre tabIndex={0} role="region" aria-label="What to do">
+            <code>{lacks.hint}</code>
+          </pre>
+        </Nothing>
+      </>
+    );
   switch (route.view) {
     case "session":
-      return <SessionView key={route.id} id={route.id} query={route.query} />;
+      return <SessionView key={route.id} id={route.id} query={route.query} me={me} />;
     case "timeline":
       return <TimelineView query={route.query} />;
     case "notes":
@@ -115,13 +131,38 @@ function View({ route, me }: { route: ReturnType<typeof parsed>; me: Me }) {
     case "journal":
       return <JournalView query={route.query} />;
     case "forget":
-      return <Forget query={route.query} me={me} />;
+      return <Forget query={route.query} />;
     case "chat":
       return <Chat me={me} />;
     case "search":
       return <Search query={route.query} />;
     default:
-      return <Trouble error={new Refusal(0, "not_found", "There is no such view.", "The menu has all of them.")} />;
+      return (
+        <>
+          <Head title="Nothing here" />
+          <Trouble error={new Refusal(0, "not_found", "There is no such view.", "The menu has all of them.")} />
+        </>
+      );
+  }
+}
+
+/** Who is looking. A link that is used up ends no session that goes on, and a space that is gone is left. */
+async function who(): Promise<Gate> {
+  try {
+    await redeem();
+  } catch (failed) {
+    if (!held.token) return { me: null, error: asRefusal(failed) };
+  }
+  try {
+    return { me: await ask<Me>("me"), error: null };
+  } catch (failed) {
+    const error = asRefusal(failed);
+    if (held.space && (error.status === 403 || error.status === 404)) {
+      held.space = "";
+      return who();
+    }
+    if (error.status === 401) held.token = "";
+    return { me: null, error };
   }
 }
 
@@ -130,12 +171,17 @@ function code(): string {
   return /^#\/?login=([^&/?]+)/.exec(location.hash)?.[1] ?? "";
 }
 
+const USED = "It works once, within ten minutes, while its server runs. `raw-rag web` prints a new one.";
+
 /** A one-time code is given in for a token, and leaves the address and the history before it is used. */
 async function redeem(): Promise<void> {
   const once = code();
   if (!once) return;
   instead("#/");
-  const { token } = await ask<{ token: string }>("login", { method: "POST", token: once });
+  const { token } = await ask<{ token: string }>("login", { method: "POST", token: once }).catch((failed: unknown) => {
+    const refusal = asRefusal(failed);
+    throw refusal.status === 401 ? new Refusal(401, refusal.code, "This link does not open the page any more.", USED) : refusal;
+  });
   held.token = token;
   held.space = "";
 }

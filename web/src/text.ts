@@ -3,8 +3,7 @@
 export type Block =
   | { kind: "words"; text: string }
   | { kind: "code"; text: string; language: string }
-  | { kind: "thinking"; text: string }
-  | { kind: "actions"; lines: string[] };
+  | { kind: "thinking"; text: string };
 
 export interface Run {
   text: string;
@@ -13,11 +12,9 @@ export interface Run {
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
-const ACTION = /^\[[A-Z][^\]\n]{0,60}\](?: |$)/;
-const MORE_OF_ACTION = /^ {2}\| /;
 
-/** `actions`: whether lines of the form `[Tool] target` are actions, as in a turn of an assistant. */
-export function blocks(text: string, actions = false): Block[] {
+/** `cut`: more was said than is in the text, so that a thought may have lost its end. */
+export function blocks(text: string, cut = false): Block[] {
   const found: Block[] = [];
   let words: string[] = [];
   const flush = () => {
@@ -35,16 +32,12 @@ export function blocks(text: string, actions = false): Block[] {
       const end = new RegExp(`^ {0,3}${fence[1]![0]}{${fence[1]!.length},}\\s*$`);
       for (n++; n < lines.length && !end.test(lines[n]!); n++) inside.push(lines[n]!);
       found.push({ kind: "code", text: inside.join("\n"), language: fence[2] ?? "" });
-    } else if (line.trim() === "<thinking>" && lines.indexOf("</thinking>", n) > 0) {
+    } else if (line.trim() === "<thinking>" && (cut || lines.indexOf("</thinking>", n) > 0)) {
       flush();
-      const end = lines.indexOf("</thinking>", n);
+      const closed = lines.indexOf("</thinking>", n);
+      const end = closed > 0 ? closed : lines.length;
       found.push({ kind: "thinking", text: lines.slice(n + 1, end).join("\n") });
       n = end;
-    } else if (actions && ACTION.test(line)) {
-      flush();
-      const said = [line];
-      for (; n + 1 < lines.length && (ACTION.test(lines[n + 1]!) || MORE_OF_ACTION.test(lines[n + 1]!)); n++) said.push(lines[n + 1]!);
-      found.push({ kind: "actions", lines: said });
     } else words.push(line);
   }
   flush();
@@ -59,7 +52,7 @@ export function finder(terms: readonly string[]): RegExp | null {
     .sort((a, b) => b.length - a.length)
     .slice(0, 64)
     .map((term) => {
-      const plain = term.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&").replace(/\s+/g, "\\s+");
+      const plain = term.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&").replace(/\s+/g, "\\s+");
       return /^[a-z0-9]/.test(term) ? `(?<![\\p{L}\\p{N}])${plain}${term.length > 3 && /[a-z]$/.test(term) ? "[\\p{L}]{0,4}(?![\\p{L}])" : ""}` : plain;
     });
   return new RegExp(forms.join("|"), "giu");

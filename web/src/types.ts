@@ -18,6 +18,7 @@ export interface Part {
   role: string;
   time: string | null;
   text: string;
+  actions: string[];
   truncated: boolean;
   abandoned: boolean;
 }
@@ -49,7 +50,7 @@ export interface Passage {
   tokens: number;
   truncated: boolean;
   resume: string | null;
-  parts?: Part[];
+  parts: Part[];
   explain?: { stage: string; rank: number; score: number }[];
   also?: { session: string; first_turn: number; last_turn: number; time: string | null }[];
 }
@@ -60,6 +61,8 @@ export interface Found {
   stages: string[];
   notes: string[];
   projects: string[];
+  /** Asked again with `rerank`, they are read again, and their order may change. */
+  again: boolean;
   terms?: string[];
   timing?: { total_ms: number };
 }
@@ -169,6 +172,7 @@ export interface Event {
   role: string;
   time: string | null;
   text: string;
+  actions: string[];
   agent: string;
 }
 
@@ -197,6 +201,15 @@ export interface AgentStatus {
   failed_sources: Record<string, string>;
 }
 
+/** How far the daemon is behind one agent, and its sources that changed last. */
+export interface Lag {
+  agent: string;
+  lag_seconds: number | null;
+  waiting: number;
+  failing: Record<string, string>;
+  sources: Record<string, number>;
+}
+
 export interface Status {
   version: string;
   store: string;
@@ -214,8 +227,8 @@ export interface Status {
   last_sweep: string | null;
   llm_calls: Record<string, number>;
   problems: string[];
-  daemon?: { running: boolean; since?: string | null; lag?: unknown };
-  disk?: Record<string, number>;
+  daemon: { running: boolean; since: string | null; lag: Lag[] } | null;
+  disk: Record<string, number> | null;
 }
 
 export interface TokenItem {
@@ -235,5 +248,7 @@ export interface Forgotten {
   sessions: number;
   turns: number;
   chunks: number;
+  /** Sessions that are kept, and stay. */
+  shielded: number;
   preview: { session: string; title: string | null; agent: string; project: string | null; started: string | null; turns: number }[];
 }

@@ -28,7 +28,22 @@ export function bytes(n: number): string {
 /** The last part of a path: what people call a project. */
 export const base = (path: string | null): string => path?.split(/[/\\]/).filter(Boolean).at(-1) ?? "";
 
-export const titled = (session: { title: string | null; session: string }): string => session.title || session.session.split(/[:/]/).at(-1) || session.session;
+/** Projects by as little of the ends of their paths as tells them apart. */
+export function apart(paths: readonly string[]): Map<string, string> {
+  const parts = [...new Set(paths)].map((path) => [path, path.split(/[/\\]/).filter(Boolean)] as const);
+  const tail = (all: readonly string[], n: number) => all.slice(-n).join("/");
+  return new Map(
+    parts.map(([path, all]) => {
+      let n = 1;
+      while (n < all.length && parts.some(([other, those]) => other !== path && tail(those, n) === tail(all, n))) n++;
+      return [path, tail(all, n) || path];
+    }),
+  );
+}
+
+/** A session without a title by its id, without what no eye reads of it. */
+export const titled = (session: { title: string | null; session: string }): string =>
+  session.title || (session.session.split(/[:/]/).at(-1) || session.session).replace(/([0-9a-f]{8})-?[0-9a-f]{4}-?[0-9a-f-]{12,23}/, "$1…");
 
 /** A colour of the chart for each name, in the order of the names, so that it is the same everywhere. */
 export const tone = (names: string[], name: string): string => `tone-${Math.max(0, names.indexOf(name)) % 8}`;

@@ -11,7 +11,11 @@ export function Trouble({ error, again }: { error: Refusal; again?: () => void }
       <p>
         <strong>{error.message}</strong>
       </p>
-      {error.hint && <p>{error.hint}</p>}
+      {error.hint && (
+        <p>
+          <Hint text={error.hint} />
+        </p>
+      )}
       <p class="fine">
         {error.code}
         {error.status > 0 && ` · ${error.status}`}
@@ -23,6 +27,11 @@ export function Trouble({ error, again }: { error: Refusal; again?: () => void }
       )}
     </div>
   );
+}
+
+/** What to do, with its commands between backticks. */
+function Hint({ text }: { text: string }) {
+  return <>{text.split(/`([^`\n]+)`/).map((piece, n) => (n % 2 ? <code key={n}>{piece}</code> : piece))}</>;
 }
 
 export function Waiting({ what = "Loading" }: { what?: string }) {

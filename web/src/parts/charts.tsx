@@ -43,7 +43,11 @@ interface HeatProps {
 /** The calendar of a year: a column a week, darker the more there was. */
 export function HeatMap({ values, what, chosen, choose }: HeatProps) {
   const [box, width] = useWidth<HTMLDivElement>();
-  const last = Math.max(...[...values.keys()].map(day));
+  const days = [...values.keys()].map(day);
+  const today = day(new Date().toLocaleDateString("sv"));
+  const past = days.filter((one) => one <= today + 1); // a log may say any day
+  const spoken = Math.max(...(past.length ? past : days));
+  const last = today > spoken && today - spoken < 7 * WEEKS ? today : spoken; // a year that is over is shown as it was
   const room = (width || 800) - NAMES;
   const cell = Math.min(18, Math.max(14, Math.floor(room / WEEKS)));
   const weeks = Math.max(4, Math.min(WEEKS, Math.floor(room / cell)));
@@ -86,7 +90,7 @@ export function HeatMap({ values, what, chosen, choose }: HeatProps) {
           const monday = first + week * 7;
           const begins = named(monday).slice(8) <= "07";
           return (
-            begins && (
+            begins && week < weeks - 1 && (
               <text key={week} class="axis" x={NAMES + week * cell} y={11}>
                 {month(monday)}
               </text>
@@ -187,7 +191,7 @@ export function Bars({ bins, names, what, label }: BarsProps) {
                 return value > 0 && <rect key={name} class={tone(names, name)} x={LEFT + n * step + step * 0.12} width={Math.max(1, step * 0.76)} y={y(under)} height={Math.max(0.5, from - y(under))} />;
               })}
               {n % every === 0 && (
-                <text class="axis" x={LEFT + n * step + step / 2} y={HEIGHT - 8} text-anchor={n === 0 && step < 60 ? "start" : "middle"}>
+                <text class="axis" x={LEFT + n * step + step / 2} y={HEIGHT - 8} text-anchor={n === 0 && step < 60 ? "start" : (bins.length - n) * step < 60 ? "end" : "middle"}>
                   {bin.name.replace("Week of ", "")}
                 </text>
               )}

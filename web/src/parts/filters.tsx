@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, useAsked } from "../api";
 import type { Filters } from "../types";
-import { base } from "../words";
+import { apart } from "../words";
 import { Field } from "./basic";
 
 export const FILTERS = ["agent", "project", "after", "before", "branch", "role"] as const;
@@ -51,14 +51,9 @@ export function FilterFields({ of, set, which = FILTERS }: { of: Chosen; set: (n
   );
 }
 
-/** Projects by their last folder; by the whole path where two are called the same. */
 function named(projects: Filters["projects"]): [string, string][] {
-  const short = projects.map((one) => base(one.project));
-  return projects.map((one, n) => {
-    const name = short[n]!;
-    const twice = short.indexOf(name) !== short.lastIndexOf(name);
-    return [one.project, `${twice || !name ? one.project : name} (${one.sessions})`];
-  });
+  const names = apart(projects.map((one) => one.project));
+  return projects.map((one) => [one.project, `${names.get(one.project)} (${one.sessions})`]);
 }
 
 /** Filters in a box: open where there is room for it, folded on a phone. */

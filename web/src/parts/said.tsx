@@ -1,4 +1,4 @@
-/** A text that somebody said, as elements: code in blocks, actions and thoughts folded, words of the query marked. */
+/** A text that somebody said, as elements: code in blocks, thoughts folded, words of the query marked. */
 
 import { useMemo, useState } from "preact/hooks";
 import { blocks, head, hits, runs, type Block } from "../text";
@@ -10,16 +10,17 @@ const LIMITS: Record<"long" | "middle" | "short", [number, number]> = { long: [2
 interface Props {
   text: string;
   find?: RegExp | null;
-  actions?: boolean;
+  /** The text is a part of what was said. */
+  cut?: boolean;
   /** Nothing is folded. */
   whole?: boolean;
   size?: keyof typeof LIMITS;
 }
 
-export function Said({ text, find = null, actions = false, whole = false, size = "long" }: Props) {
+export function Said({ text, find = null, cut = false, whole = false, size = "long" }: Props) {
   const [open, set] = useState(whole);
   const shown = useMemo(() => (open ? { text, more: 0 } : head(text, ...LIMITS[size])), [text, open, size]);
-  const made = useMemo(() => blocks(shown.text, actions), [shown, actions]);
+  const made = useMemo(() => blocks(shown.text, cut || shown.more > 0), [shown, cut]);
   return (
     <div class="said">
       {made.map((block, n) => (
@@ -53,20 +54,18 @@ function One({ block, find }: { block: Block; find: RegExp | null }) {
           </p>
         </details>
       );
-    case "actions":
-      return <Actions lines={block.lines} find={find} />;
   }
 }
 
-/** What was done between the words. Folded, unless something in it was looked for. */
+/** What was done after the words, as the server tells it apart: an entry an action, with the end of its output. Folded, unless
+ * something in it was looked for. */
 export function Actions({ lines, find = null }: { lines: string[]; find?: RegExp | null }) {
   if (!lines.length) return null;
   const text = lines.join("\n");
-  const count = text.split("\n").filter((line) => !/^ {2}\| |^\s+\|/.test(line)).length || 1;
   return (
     <details class="aside" open={has(text, find)}>
       <summary>
-        {counted(count, "action")}
+        {counted(lines.length, "action")}
         <span class="glimpse"> {lines[0]!.split("\n")[0]}</span>
       </summary>
       <Code text={text} find={find} label="Actions" />
@@ -77,7 +76,7 @@ export function Actions({ lines, find = null }: { lines: string[]; find?: RegExp
 export function Code({ text, find = null, label }: { text: string; find?: RegExp | null; label: string }) {
   // It may scroll, so it can be reached with the keyboard.
   return (
-    <pre tabIndex={0} role="region" aria-label={label}>
+    <pre tabIndex={0} role="group" aria-label={label}>
       <code>
         <Hits text={text} find={find} />
       </code>

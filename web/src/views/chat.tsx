@@ -1,8 +1,10 @@
 /** A talk with a model that is told what fits from memory. Both sides are kept, as the settings say. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, events, Refusal, response, useAsked } from "../api";
 import { Facts, Field, Head, Nothing, Tag, Trouble } from "../parts/basic";
+import { Evidence } from "../parts/evidence";
 import { Said } from "../parts/said";
 import { address } from "../route";
 import type { Me } from "../types";
@@ -16,21 +18,64 @@ interface Line {
 }
 
 export function Chat({ me }: { me: Me }) {
+  const [talk, next] = useState(1);
+  const [model, choose] = useState("");
+  const there = useAsked<{ models: string[] }>("models", (signal) => ask("models", { signal }));
+  const models = (there.data?.models ?? []).filter((one) => one !== me.model);
+  return (
+    <div class="chat">
+      {/* A new chat is a new talk: what still comes of the old one comes to nothing. */}
+      <Talk key={talk} me={me} first={talk === 1} model={model} again={() => next(talk + 1)}>
+        {models.length > 0 && (
+          <label class="space">
+            <span>Model</span>
+            <select value={model} onChange={(event) => choose(event.currentTarget.value)}>
+              <option value="">{me.model ?? "as set up"}</option>
+              {models.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
+        )}
+      </Talk>
+      {there.error && (
+        <p class="remark">
+          Which models there are could not be asked: {there.error.message} {there.error.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TalkProps {
+  me: Me;
+  first: boolean;
+  model: string;
+  again: () => void;
+  children: ComponentChildren;
+}
+
+function Talk({ me, first, model, again, children }: TalkProps) {
   const [lines, set] = useState<Line[]>([]);
   const [typed, type] = useState("");
-  const [model, choose] = useState("");
-  const [session, keep] = useState("");
+  const [stored, store] = useState("");
   const [error, fail] = useState<Refusal | null>(null);
   const [stop, running] = useState<AbortController | null>(null);
-  const there = useAsked<{ models: string[] }>(me.chat && me.scopes.includes("chat") ? "models" : "", (signal) => ask("models", { signal }));
+  const session = useRef(named()); // known before the first words: what is stopped before them goes on in the same session
   const end = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (lines.length) end.current?.scrollIntoView({ block: "end" });
   }, [lines]);
   useEffect(() => () => stop?.abort(), [stop]);
+  useEffect(() => {
+    if (!first) field.current?.focus();
+  }, []);
 
   const last = (change: (line: Line) => Line) => set((all) => [...all.slice(0, -1), change(all.at(-1)!)]);
+  const keep = (id: string | null) => {
+    if (id) store((session.current = id));
+  };
   const send = async (event?: Event) => {
     event?.preventDefault();
     const message = typed.trim();
@@ -41,69 +86,39 @@ export function Chat({ me }: { me: Me }) {
     type("");
     set((all) => [...all, { role: "user", text: message }, { role: "assistant", text: "" }]);
     try {
-      const body = { message, ...(session && { session_id: session }), ...(model && { model }) };
+      const body = { message, session_id: session.current, ...(model && { model }) };
       const got = await response("chat", { method: "POST", body, signal: going.signal });
+      keep(got.headers.get("x-session-id"));
+      let ended = false;
       for await (const said of events(got)) {
         if (typeof said["token"] === "string") last((line) => ({ ...line, text: line.text + said["token"] }));
-        if (said["error"]) throw told(said["error"]);
+        if (said["error"]) throw told(said["error"] as Record<string, unknown>);
         if (!said["done"]) continue;
-        keep(String(said["session_id"] ?? session));
-        last((line) => ({
-          ...line,
-          model: String(said["model"] ?? ""),
-          used: (said["memories_used"] as string[] | undefined) ?? [],
-          partial: said["partial"] === true,
-        }));
+        ended = true;
+        last((line) => ({ ...line, model: String(said["model"]), used: said["memories_used"] as string[], partial: said["partial"] === true }));
       }
+      if (!ended) throw new Refusal(0, "unreachable", "The server broke off in the middle of the answer.", "What came is above.");
     } catch (failed) {
-      if (going.signal.aborted) last((line) => ({ ...line, partial: true }));
-      else fail(asRefusal(failed));
-      set((all) => (all.at(-1)?.text === "" && all.at(-1)?.role === "assistant" ? all.slice(0, -1) : all));
+      const refusal = going.signal.aborted ? null : asRefusal(failed);
+      fail(refusal);
+      keep(refusal?.session ?? null);
+      set((all) => (all.at(-1)!.text ? [...all.slice(0, -1), { ...all.at(-1)!, partial: true }] : all.slice(0, -1)));
     }
     running(null);
     field.current?.focus();
   };
-  const fresh = () => {
-    stop?.abort();
-    set([]);
-    keep("");
-    fail(null);
-    field.current?.focus();
-  };
-  if (!me.chat || !me.scopes.includes("chat"))
-    return (
-      <>
-        <Head title="Chat" />
-        <Nothing>
-          <p>No model is set up for chat, or this token may not chat.</p>
-          <p>
-            The section <code>[llm]</code> of config.toml names one.
-          </p>
-        </Nothing>
-      </>
-    );
   return (
-    <div class="chat">
+    <>
       <Head title="Chat">
         <div class="acts">
-          {(there.data?.models.length ?? 0) > 1 && (
-            <label class="space">
-              <span>Model</span>
-              <select value={model} onChange={(event) => choose(event.currentTarget.value)}>
-                <option value="">{me.model ?? "as set up"}</option>
-                {there.data!.models.filter((one) => one !== me.model).map((one) => (
-                  <option key={one}>{one}</option>
-                ))}
-              </select>
-            </label>
-          )}
-          {session && (
-            <a class="button quiet" href={address("session", session)}>
+          {children}
+          {stored && (
+            <a class="button quiet" href={address("session", stored)}>
               Open as a session
             </a>
           )}
           {lines.length > 0 && (
-            <button type="button" class="quiet" onClick={fresh}>
+            <button type="button" class="quiet" onClick={again}>
               New chat
             </button>
           )}
@@ -121,21 +136,17 @@ export function Chat({ me }: { me: Me }) {
               <strong>{line.role}</strong>
               {line.partial && <Tag kind="warn">broke off</Tag>}
             </p>
-            {line.text ? <Said text={line.text} whole /> : <p class="waiting">Thinking…</p>}
+            {line.text ? <Said text={line.text} whole /> : !line.used && <p class="waiting">Thinking…</p>}
             {line.used && (
-              <Facts
-                of={[line.model, line.used.length > 0 && `told from memory: ${line.used.join(", ")}`, line.used.length === 0 && "nothing from memory fitted"]}
-              />
+              <>
+                <Facts of={[line.model, line.used.length === 0 && "nothing from memory fitted"]} />
+                {me.scopes.includes("read") && <Evidence ids={line.used} label="Told from memory" />}
+              </>
             )}
           </article>
         ))}
       </div>
       {error && <Trouble error={error} />}
-      {there.error && (
-        <p class="remark">
-          Which models there are could not be asked: {there.error.message} {there.error.hint}
-        </p>
-      )}
       <form class="say" onSubmit={send}>
         <Field label="Message" hint="Enter sends, Shift+Enter makes a new line">
           <textarea
@@ -160,12 +171,15 @@ export function Chat({ me }: { me: Me }) {
         </div>
       </form>
       <div ref={end} />
-    </div>
+    </>
   );
 }
 
-function told(error: unknown): Refusal {
-  if (typeof error === "string") return new Refusal(0, "error", error, "");
-  const said = error as Record<string, unknown>;
-  return new Refusal(0, String(said["code"] ?? "error"), String(said["message"] ?? "The model failed."), String(said["hint"] ?? ""));
+/** A name for a new chat. (`randomUUID` is not there where the page came over plain HTTP from another machine.) */
+function named(): string {
+  return `chat-${[...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function told(said: Record<string, unknown>): Refusal {
+  return new Refusal(0, String(said["code"]), String(said["message"]), String(said["hint"] ?? ""));
 }

@@ -2,20 +2,26 @@
 
 import { address } from "../route";
 import type { Tree } from "../types";
-import { counted, day, titled } from "../words";
+import { counted, day, number, titled } from "../words";
 import { Facts, Tag, Time } from "../parts/basic";
+import { useWide } from "../parts/filters";
 
 type Node = Tree["nodes"][number];
 const KINDS: Record<string, string> = { subagent: "sub-agent" };
 
 export function Family({ tree, here }: { tree: Tree; here: string }) {
+  const wide = useWide();
   const roots = tree.nodes.filter((one) => !one.parent || !tree.nodes.some((other) => other.session === one.parent));
   return (
     <>
       {tree.nodes.length > 1 && (
         <nav class="tree" aria-label="Sessions that belong together">
-          <h2>Sub-agents and forks</h2>
-          <Level nodes={roots} tree={tree} here={here} depth={0} />
+          <details open={wide}>
+            <summary>
+              <h2>Sub-agents and forks ({number(tree.nodes.length - 1)})</h2>
+            </summary>
+            <Level nodes={roots} tree={tree} here={here} depth={0} />
+          </details>
         </nav>
       )}
       {tree.branches.length > 1 && (

@@ -1,48 +1,71 @@
 /** Forgetting: which sessions, what would go, and only then for good. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, set as only, type Refusal } from "../api";
 import { Facts, Field, Head, Nothing, Time, Trouble } from "../parts/basic";
 import { FilterFields, chosen, type Chosen } from "../parts/filters";
 import { address, instead } from "../route";
-import type { Forgotten, Me } from "../types";
+import type { Forgotten } from "../types";
 import { base, counted, titled } from "../words";
 
 const WORD = "forget";
 
-export function Forget({ query, me }: { query: URLSearchParams; me: Me }) {
+/** What would go, and by which filters: these are what is sent then, whatever the form says by that time. */
+interface Seen {
+  key: string;
+  asked: Record<string, string | number>;
+  got: Forgotten;
+}
+
+export function Forget({ query }: { query: URLSearchParams }) {
   const { role: _, ...filters } = chosen(query);
   const session = query.get("session") ?? "";
   const asked = only({ session, ...filters });
-  const [preview, show] = useState<Forgotten | null>(null);
+  const key = JSON.stringify(asked);
+  const [seen, show] = useState<Seen | null>(null);
   const [gone, done] = useState<Forgotten | null>(null);
   const [busy, set] = useState(false);
   const [error, fail] = useState<Refusal | null>(null);
-  const change = (next: Chosen & { session?: string }) => {
+  const looking = useRef<AbortController | null>(null);
+  const preview = seen?.key === key ? seen : null;
+  // Other filters, from the form or from the way back in the history: what was seen is not what they mean.
+  useEffect(() => {
     show(null);
-    instead(address("forget", "", { session, ...next }));
+    fail(null);
+    return () => {
+      if (looking.current) set(false);
+      looking.current?.abort();
+      looking.current = null;
+    };
+  }, [key]);
+  const change = (next: Chosen & { session?: string }) => instead(address("forget", "", { session, ...next }));
+  const look = async () => {
+    const going = new AbortController();
+    looking.current = going;
+    set(true);
+    fail(null);
+    show(null);
+    done(null);
+    try {
+      const got = await ask<Forgotten>("forget", { method: "POST", body: { ...asked, dry_run: true }, signal: going.signal });
+      show({ key, asked, got });
+    } catch (failed) {
+      if (!going.signal.aborted) fail(asRefusal(failed));
+    }
+    if (looking.current === going) set(false);
   };
-  const run = async (dry: boolean, reason = "") => {
+  const forget = async (shown: Seen, reason: string) => {
+    looking.current = null;
     set(true);
     fail(null);
     try {
-      const got = await ask<Forgotten>("forget", { method: "POST", body: { ...asked, dry_run: dry, ...only({ reason }) } });
-      show(dry ? got : null);
-      done(dry ? null : got);
+      done(await ask<Forgotten>("forget", { method: "POST", body: { ...shown.asked, dry_run: false, ...only({ reason }) } }));
+      show(null);
     } catch (failed) {
       fail(asRefusal(failed));
     }
     set(false);
   };
-  if (!me.scopes.includes("admin"))
-    return (
-      <>
-        <Head title="Forget" />
-        <Nothing>
-          <p>This token may not forget. One with the scope admin can.</p>
-        </Nothing>
-      </>
-    );
   return (
     <>
       <Head title="Forget" />
@@ -54,7 +77,7 @@ export function Forget({ query, me }: { query: URLSearchParams; me: Me }) {
         class="panel"
         onSubmit={(event) => {
           event.preventDefault();
-          void run(true);
+          void look();
         }}
       >
         <div class="fields across">
@@ -72,11 +95,22 @@ export function Forget({ query, me }: { query: URLSearchParams; me: Me }) {
       <div aria-live="polite">
         {gone && (
           <p class="remark good">
-            Forgotten: {counted(gone.turns, "turn")} in {counted(gone.sessions, "session")}.
+            Forgotten: {counted(gone.turns, "turn")} in {counted(gone.sessions, "session")}. <Kept count={gone.shielded} stay="stayed" />
           </p>
         )}
-        {preview && <Preview preview={preview} busy={busy} forget={(reason) => run(false, reason)} />}
+        {preview && <Preview key={key} preview={preview.got} busy={busy} forget={(reason) => void forget(preview, reason)} />}
       </div>
+    </>
+  );
+}
+
+/** Sessions that somebody keeps are not forgotten by filters. */
+function Kept({ count, stay = "stays" }: { count: number; stay?: string }) {
+  if (!count) return null;
+  const verb = stay === "stays" && count > 1 ? "stay" : stay;
+  return (
+    <>
+      {counted(count, "session")} that the filters mean too {verb}: {count === 1 ? "it is" : "they are"} kept (<code>raw-rag keep</code>).
     </>
   );
 }
@@ -87,7 +121,9 @@ function Preview({ preview, busy, forget }: { preview: Forgotten; busy: boolean;
   if (!preview.turns)
     return (
       <Nothing>
-        <p>Nothing fits: there is nothing to forget.</p>
+        <p>
+          Nothing would go. <Kept count={preview.shielded} />
+        </p>
       </Nothing>
     );
   const left = preview.sessions - preview.preview.length;
@@ -107,6 +143,11 @@ function Preview({ preview, busy, forget }: { preview: Forgotten; busy: boolean;
         ))}
       </ol>
       {left > 0 && <p>And {counted(left, "more session")}.</p>}
+      {preview.shielded > 0 && (
+        <p class="remark">
+          <Kept count={preview.shielded} />
+        </p>
+      )}
       <form
         class="panel danger-zone"
         onSubmit={(event) => {

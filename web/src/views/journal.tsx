@@ -8,9 +8,13 @@ import type { JournalEntry } from "../types";
 
 interface Page {
   entries: JournalEntry[];
-  next: string | number | null;
+  next: string | null;
 }
 const PAGE = 100;
+/** So many acts are looked through for what there is to choose from. */
+const LATEST = 500;
+/** A greater number is an instant, in milliseconds. */
+const INSTANT = 1e12;
 
 export function JournalView({ query }: { query: URLSearchParams }) {
   const action = query.get("action") ?? "";
@@ -26,19 +30,21 @@ export function JournalView({ query }: { query: URLSearchParams }) {
       set(asRefusal(failed));
     }
   };
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    go(address("journal", "", { action: String(new FormData(event.currentTarget as HTMLFormElement).get("action")) }));
-  };
+  const all = useAsked<Page>("journal actions", (signal) => ask("journal", { query: { limit: LATEST }, signal }));
+  const actions = [...new Set([action, ...(all.data?.entries ?? []).map((one) => one.action)])].filter(Boolean).sort();
   return (
     <>
       <Head title="Journal" />
-      <form class="bar" onSubmit={submit}>
-        <Field label="Action" hint="As it is called below; empty: all">
-          <input name="action" defaultValue={action} key={action} autocomplete="off" />
+      <div class="bar">
+        <Field label="Action">
+          <select value={action} onChange={(event) => go(address("journal", "", { action: event.currentTarget.value }))}>
+            <option value="">All actions</option>
+            {actions.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
         </Field>
-        <button type="submit">Show</button>
-      </form>
+      </div>
       <Answer of={asked}>
         {({ entries, next }) => (
           <>
@@ -54,12 +60,12 @@ export function JournalView({ query }: { query: URLSearchParams }) {
                     <Tag>{one.action}</Tag> {one.target}
                   </p>
                   <Facts of={[`#${one.id}`, <Time of={one.time} />, one.actor, one.transport, one.source]} />
-                  {Object.keys(one.detail ?? {}).length > 0 && (
+                  {details(one.detail).length > 0 && (
                     <dl class="detail">
-                      {Object.entries(one.detail).map(([name, value]) => (
+                      {details(one.detail).map(([name, value]) => (
                         <div key={name}>
                           <dt>{name}</dt>
-                          <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+                          <dd>{typeof value === "number" && value > INSTANT ? <Time of={value} /> : said(value)}</dd>
                         </div>
                       ))}
                     </dl>
@@ -75,3 +81,8 @@ export function JournalView({ query }: { query: URLSearchParams }) {
     </>
   );
 }
+
+const details = (of: Record<string, unknown>): [string, unknown][] => Object.entries(of).filter(([, value]) => value !== null && value !== "");
+
+const said = (value: unknown): string =>
+  Array.isArray(value) && value.every((one) => typeof one !== "object") ? value.join(", ") : typeof value === "string" ? value : JSON.stringify(value);

@@ -1,7 +1,7 @@
 /** Nobody is known yet: a token, please. */
 
 import { useState } from "preact/hooks";
-import { held, type Refusal } from "../api";
+import { held, Refusal } from "../api";
 import { Field, Head, Trouble } from "../parts/basic";
 
 export function Login({ error, entered }: { error: Refusal | null; entered: () => void }) {
@@ -17,7 +17,7 @@ export function Login({ error, entered }: { error: Refusal | null; entered: () =
     <div class="login">
       <Head title="Sign in" />
       <p>Everything your coding agents said, on this machine only. The page needs a token to read it.</p>
-      {error && <Trouble error={error} />}
+      {error && <Trouble error={error.hint.includes("`raw-rag web`") ? error : unknown(error)} />}
       <form onSubmit={enter}>
         <Field label="Token" hint="It is kept in this tab and forgotten when the tab is closed.">
           <input
@@ -43,3 +43,7 @@ export function Login({ error, entered }: { error: Refusal | null; entered: () =
     </div>
   );
 }
+
+/** What the server says to programs, for people. */
+const unknown = (error: Refusal): Refusal =>
+  new Refusal(error.status, error.code, "This token does not open the page.", "It is unknown, has ended, or was revoked. `raw-rag web` prints a link that needs none.");

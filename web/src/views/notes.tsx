@@ -23,9 +23,11 @@ export function Notes({ query, me }: { query: URLSearchParams; me: Me }) {
           <a href={address("notes")} aria-current={tab === "notes" ? "page" : undefined}>
             Notes
           </a>
-          <a href={address("notes", "", { show: "candidates" })} aria-current={tab === "candidates" ? "page" : undefined}>
-            Candidates
-          </a>
+          {curates && (
+            <a href={address("notes", "", { show: "candidates" })} aria-current={tab === "candidates" ? "page" : undefined}>
+              Candidates
+            </a>
+          )}
         </nav>
       </Head>
       <div class="bar">
@@ -46,7 +48,7 @@ export function Notes({ query, me }: { query: URLSearchParams; me: Me }) {
         <CandidateList key={status} status={status} />
       ) : (
         <Nothing>
-          <p>This token may not curate. A token with the scope curate can: candidates are shown, promoted and rejected here then.</p>
+          <p>Candidates need a token with the scope “curate”: they are shown, promoted and rejected here then. Yours has: {me.scopes.join(", ") || "none"}.</p>
         </Nothing>
       )}
     </>

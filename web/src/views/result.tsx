@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { ask, useAsked } from "../api";
 import { Answer, Copy, Facts, Tag, Time } from "../parts/basic";
-import { Said } from "../parts/said";
+import { Actions, Said } from "../parts/said";
 import { address } from "../route";
 import type { Found, Part, Passage } from "../types";
 import { base, titled } from "../words";
@@ -14,7 +14,7 @@ const NEAR = 3;
 export function Result({ passage, find, question }: { passage: Passage; find: RegExp | null; question: Record<string, unknown> }) {
   const here = address("session", passage.session, { turn: passage.turn });
   const [shown, show] = useState(false);
-  const all = parts(passage);
+  const all = passage.parts;
   const near = around(all, passage.turn);
   const [whole, widen] = useState(false);
   return (
@@ -27,6 +27,7 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
         </h2>
         <Facts
           of={[
+            <span title="Place among the passages, the best first">#{passage.rank}</span>,
             passage.agent,
             passage.project && <span title={passage.project}>{base(passage.project)}</span>,
             passage.branch && <span title="Branch">{passage.branch}</span>,
@@ -46,7 +47,8 @@ export function Result({ passage, find, question }: { passage: Passage; find: Re
               </a>
               {part.abandoned && <Tag kind="warn">abandoned</Tag>}
             </p>
-            <Said text={part.text} find={find} actions={part.role !== "user"} size={part.turn === passage.turn ? "middle" : "short"} />
+            {part.text && <Said text={part.text} find={find} cut={part.truncated} size={part.turn === passage.turn ? "middle" : "short"} />}
+            <Actions lines={part.actions} find={find} />
             {part.truncated && <p class="fine">Cut here: the whole turn is in the session.</p>}
           </div>
         ))}
@@ -141,11 +143,4 @@ function around(all: Part[], turn: number): Part[] {
   const place = Math.max(0, all.findIndex((one) => one.turn === turn));
   const first = Math.max(0, Math.min(place - 1, all.length - NEAR));
   return all.length <= NEAR + 1 ? all : all.slice(first, first + NEAR);
-}
-
-/** The turns of a passage; from its text if the server gave none apart. */
-function parts(passage: Passage): Part[] {
-  if (passage.parts?.length) return passage.parts;
-  const { turn, role, time, text, truncated, abandoned } = passage;
-  return [{ turn, exchange: 0, role, time, text, truncated, abandoned }];
 }

@@ -1,25 +1,25 @@
 /** Ask, and read what was said; without a question, the sessions of late. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { ask, set, useAsked } from "../api";
 import { Answer, Facts, Head, Nothing, Time, Trouble } from "../parts/basic";
 import { chosen, FilterBox, type Chosen } from "../parts/filters";
 import { address, go } from "../route";
-import type { Found, SessionItem } from "../types";
+import type { Found, Passage, SessionItem } from "../types";
 import { base, counted, titled } from "../words";
 import { finder } from "../text";
 import { Result } from "./result";
 
 const RECENT = 20;
-/** What the server says of an answer that could be read again. */
-const LEFT_OUT = "rerank: left out, as asked";
 
 export function Search({ query }: { query: URLSearchParams }) {
   const q = query.get("q") ?? "";
   const filters = chosen(query);
+  const order = query.get("order") === "time" ? "time" : "";
   const [typed, type] = useState(q);
+  const [said, tell] = useState("");
   useEffect(() => type(q), [q]);
-  const to = (next: string, kept: Chosen) => go(address("search", "", { q: next.trim(), ...kept }));
+  const to = (next: string, kept: Chosen) => go(address("search", "", { q: next.trim(), ...kept, order }));
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     to(typed, filters);
@@ -49,29 +49,57 @@ export function Search({ query }: { query: URLSearchParams }) {
       <aside class="side" aria-label="Filters">
         <FilterBox of={filters} set={(next) => to(typed, next)} />
       </aside>
-      <div class="column">{q ? <Results q={q} filters={filters} /> : <Recent filters={filters} />}</div>
+      <div class="column">
+        {/* There before anything is said in it: else a screen reader would not hear it. */}
+        <div class="over">
+          <p class="count" role="status">
+            {q && said}
+          </p>
+          {q && (
+            <label class="space">
+              <span>Order</span>
+              <select value={order} onChange={(event) => go(address("search", "", { q, ...filters, order: event.currentTarget.value }))}>
+                <option value="">best first</option>
+                <option value="time">oldest first</option>
+              </select>
+            </label>
+          )}
+        </div>
+        {q ? <Results q={q} filters={filters} order={order} tell={tell} /> : <Recent filters={filters} />}
+      </div>
     </div>
   );
 }
 
-function Results({ q, filters }: { q: string; filters: Chosen }) {
+/** After so long it is said why it takes long. */
+const LONG_MS = 2000;
+
+interface ResultsProps {
+  q: string;
+  filters: Chosen;
+  order: "" | "time";
+  tell: (said: string) => void;
+}
+
+function Results({ q, filters, order, tell }: ResultsProps) {
   const key = JSON.stringify([q, filters]);
   const question = { query: q, ...set(filters) };
   // The first order comes at once; reading the passages again may take seconds, and then puts its own in that one's place.
   const asked = useAsked<Found>(key, (signal) => ask("passages", { method: "POST", body: { ...question, rerank: false }, signal }));
-  const first = asked.waiting ? null : asked.data;
-  const closer = useAsked<Found>(first?.passages.length && first.stages.some((one) => one === LEFT_OUT) ? key : "", (signal) =>
+  const closer = useAsked<Found>(!asked.waiting && asked.data?.again ? key : "", (signal) =>
     ask("passages", { method: "POST", body: question, signal }),
   );
-  const found = (!closer.waiting && first && closer.data) || asked.data;
+  const found = (!closer.waiting && !asked.waiting && closer.data) || asked.data;
   const find = useMemo(() => finder(found?.terms ?? words(q)), [found, q]);
+  const late = useLate(asked.waiting ? key : "");
+  useLayoutEffect(() => {
+    if (asked.error) tell("");
+    else if (asked.waiting || !found) tell(late ? "Still searching… The first question after a start waits for the models to be loaded." : "Searching…");
+    else tell(`${counted(found.passages.length, "passage")}${found.timing ? ` in ${Math.round(found.timing.total_ms)} ms` : ""}${closer.waiting ? ". Reading them again…" : ""}`);
+  });
   if (asked.error) return <Trouble error={asked.error} again={asked.again} />;
   return (
     <section aria-label="Results" aria-busy={asked.waiting}>
-      <p class="count" aria-live="polite">
-        {asked.waiting ? "Searching…" : found && `${counted(found.passages.length, "passage")}${found.timing ? ` in ${Math.round(found.timing.total_ms)} ms` : ""}`}
-        {closer.waiting && ". Reading them again…"}
-      </p>
       {closer.error && <Trouble error={closer.error} again={closer.again} />}
       {found && (
         <div class={asked.waiting ? "stale" : undefined}>
@@ -80,7 +108,19 @@ function Results({ q, filters }: { q: string; filters: Chosen }) {
               {note}
             </p>
           ))}
-          {found.passages.map((one) => (
+          {found.stages.length > 0 && (
+            <details class="aside">
+              <summary>
+                How this was ranked<span class="glimpse"> {found.stages.join(" · ")}</span>
+              </summary>
+              <ul>
+                {found.stages.map((one) => (
+                  <li key={one}>{one}</li>
+                ))}
+              </ul>
+            </details>
+          )}
+          {ordered(found.passages, order).map((one) => (
             <Result key={`${one.session} ${one.first_turn} ${one.turn}`} passage={one} find={find} question={question} />
           ))}
           {!found.passages.length && (
@@ -89,20 +129,24 @@ function Results({ q, filters }: { q: string; filters: Chosen }) {
               {found.projects.length > 0 && <p>Projects that exist: {found.projects.map(base).join(", ")}.</p>}
             </Nothing>
           )}
-          {found.stages.length > 0 && (
-            <details class="aside how">
-              <summary>How this was ranked</summary>
-              <ul>
-                {found.stages.map((one) => (
-                  <li key={one}>{one}</li>
-                ))}
-              </ul>
-            </details>
-          )}
         </div>
       )}
     </section>
   );
+}
+
+const ordered = (passages: Passage[], order: "" | "time"): Passage[] =>
+  [...passages].sort((a, b) => (order ? (a.time ?? "").localeCompare(b.time ?? "") : 0) || a.rank - b.rank);
+
+/** Whether what `key` names has gone on for long; "" names nothing. */
+function useLate(key: string): boolean {
+  const [late, set] = useState("");
+  useEffect(() => {
+    if (!key) return;
+    const soon = setTimeout(() => set(key), LONG_MS);
+    return () => clearTimeout(soon);
+  }, [key]);
+  return key !== "" && late === key;
 }
 
 function Recent({ filters }: { filters: Chosen }) {

@@ -1,4 +1,5 @@
-/** A session to be read from end to end, two hundred turns at a time. */
+/** A session to be read from end to end, by pages of two hundred numbers of turns. What is forgotten leaves its numbers empty: a page may
+ * hold fewer turns, or none. */
 
 import { useEffect, useState } from "preact/hooks";
 import { ask, asRefusal, response, useAsked, type Refusal } from "../api";
@@ -6,25 +7,35 @@ import { Copy, Facts, Field, Head, Tag, Time, Trouble, Waiting } from "../parts/
 import { useWide } from "../parts/filters";
 import { Actions, Said } from "../parts/said";
 import { address, go } from "../route";
-import type { Reading, SessionItem, Tree, Turn } from "../types";
+import type { Me, Reading, SessionItem, Tree, Turn } from "../types";
 import { base, clock, counted, day, number, titled } from "../words";
 import { Family } from "./family";
 
 const PAGE = 200;
 
-export function SessionView({ id, query }: { id: string; query: URLSearchParams }) {
+export function SessionView({ id, query, me }: { id: string; query: URLSearchParams; me: Me }) {
   const wanted = Math.max(0, Math.floor(Number(query.get("turn")) || 0));
-  const from = wanted ? Math.floor((wanted - 1) / PAGE) * PAGE + 1 : 1;
+  const from = wanted ? start(wanted) : 1;
   const path = `sessions/${encodeURIComponent(id)}`;
-  const asked = useAsked<Reading>(`${id} ${from}`, (signal) => ask(path, { query: { from, limit: PAGE }, signal }));
+  const asked = useAsked<{ session: SessionItem; page: Page }>(`${id} ${from}`, async (signal) => {
+    const reading = await ask<Reading>(path, { query: { from, limit: PAGE }, signal });
+    return { session: reading.session, page: paged(reading, from, wanted > 0) };
+  });
   const tree = useAsked<Tree>(id, (signal) => ask(`${path}/tree`, { signal }));
   const reading = asked.data;
   useEffect(() => {
     if (reading && wanted && !asked.waiting) show(wanted);
   }, [reading, wanted, asked.waiting]);
-  if (asked.error) return <Trouble error={asked.error} again={asked.again} />;
+  if (asked.error)
+    return (
+      <>
+        <Head title="Session" />
+        <Trouble error={asked.error} again={asked.again} />
+      </>
+    );
   if (!reading) return <Waiting />;
-  const { session, turns } = reading;
+  const { session, page } = reading;
+  const { turns } = page;
   return (
     <div class="sided session">
       <Head title={titled(session)}>
@@ -38,7 +49,7 @@ export function SessionView({ id, query }: { id: string; query: URLSearchParams 
             session.source_gone && <Tag>log is gone</Tag>,
           ]}
         />
-        <SessionActs session={session} path={path} />
+        <SessionActs session={session} path={path} forgets={me.scopes.includes("admin")} />
       </Head>
       <aside class="side" aria-label="About this session">
         <Way turns={turns} session={session} path={path} />
@@ -46,7 +57,7 @@ export function SessionView({ id, query }: { id: string; query: URLSearchParams 
         {tree.error && <Trouble error={tree.error} again={tree.again} />}
       </aside>
       <div class={`column ${asked.waiting ? "stale" : ""}`}>
-        <Pages session={session} reading={reading} from={from} />
+        <Pages session={session} page={page} />
         {turns.map((turn, n) => (
           <>
             {n === 0 || turns[n - 1]!.exchange !== turn.exchange ? (
@@ -55,8 +66,8 @@ export function SessionView({ id, query }: { id: string; query: URLSearchParams 
             <OneTurn key={turn.turn} turn={turn} session={session} current={turn.turn === wanted} first={turns[n - 1]?.exchange !== turn.exchange} />
           </>
         ))}
-        {!turns.length && <p class="nothing">There is no turn to show.</p>}
-        <Pages session={session} reading={reading} from={from} />
+        {!turns.length && <p class="nothing">{session.turns ? "The turns of this page are forgotten." : "There is no turn to show."}</p>}
+        <Pages session={session} page={page} below />
       </div>
     </div>
   );
@@ -68,7 +79,7 @@ function show(turn: number): void {
   place?.focus({ preventScroll: true });
 }
 
-function SessionActs({ session, path }: { session: SessionItem; path: string }) {
+function SessionActs({ session, path, forgets }: { session: SessionItem; path: string; forgets: boolean }) {
   const [error, set] = useState<Refusal | null>(null);
   const save = async (form: string) => {
     set(null);
@@ -97,6 +108,11 @@ function SessionActs({ session, path }: { session: SessionItem; path: string }) 
             </button>
           ))}
         </span>
+        {forgets && (
+          <a class="button quiet" href={address("forget", "", { session: session.session })}>
+            Forget…
+          </a>
+        )}
       </div>
       {error && <Trouble error={error} />}
     </>
@@ -131,12 +147,12 @@ function OneTurn({ turn, session, current, first }: { turn: Turn; session: Sessi
         {turn.abandoned && <Tag kind="warn">abandoned</Tag>}
         {turn.partial && <Tag kind="warn">broke off</Tag>}
         <span class="late">
-          <Copy text={() => [turn.text, ...turn.actions].join("\n")} current>
+          <Copy text={() => [...(turn.text ? [turn.text] : []), ...turn.actions].join("\n")} current>
             Copy
           </Copy>
         </span>
       </p>
-      {turn.text && <Said text={turn.text} actions={turn.role !== "user"} />}
+      {turn.text && <Said text={turn.text} />}
       <Actions lines={turn.actions} />
     </article>
   );
@@ -154,16 +170,32 @@ function Divider({ turn, before }: { turn: Turn; before: Turn | undefined }) {
   );
 }
 
-function Pages({ session, reading, from }: { session: SessionItem; reading: Reading; from: number }) {
-  const last = reading.turns.at(-1)?.turn ?? from;
-  if (from === 1 && reading.next === null) return null;
+interface Page {
+  from: number;
+  turns: Turn[];
+  next: number | null;
+}
+
+/** The number that the page of a turn begins with. */
+const start = (turn: number): number => Math.floor((turn - 1) / PAGE) * PAGE + 1;
+
+/** What came, cut to one page: where a turn was asked for, its own; else the first that holds anything. */
+function paged({ turns, next }: Reading, from: number, strict: boolean): Page {
+  const first = strict || !turns.length ? from : start(turns[0]!.turn);
+  const beyond = turns.findIndex((one) => one.turn >= first + PAGE);
+  return beyond < 0 ? { from: first, turns, next } : { from: first, turns: turns.slice(0, beyond), next: turns[beyond]!.turn };
+}
+
+function Pages({ session, page, below = false }: { session: SessionItem; page: Page; below?: boolean }) {
+  const { from, turns, next } = page;
+  if (from === 1 && next === null) return null;
   return (
-    <nav class="pages no-print" aria-label="Pages of this session">
-      {from > 1 ? <a href={address("session", session.session, { turn: Math.max(1, from - PAGE) })}>← Earlier</a> : <span />}
+    <nav class="pages no-print" aria-label={below ? "Pages of this session, again" : "Pages of this session"}>
+      {from > 1 ? <a href={address("session", session.session, { turn: from - PAGE })}>← Earlier</a> : <span />}
       <span>
-        Turns {number(from)}–{number(last)} of {number(session.turns)}
+        {turns.length > 0 && `Turns ${number(turns[0]!.turn)}–${number(turns.at(-1)!.turn)} · ${number(session.turns)} in all`}
       </span>
-      {reading.next !== null ? <a href={address("session", session.session, { turn: from + PAGE })}>Later →</a> : <span />}
+      {next !== null ? <a href={address("session", session.session, { turn: next })}>Later →</a> : <span />}
     </nav>
   );
 }
@@ -176,8 +208,14 @@ function Way({ turns, session, path }: { turns: Turn[]; session: SessionItem; pa
   const jump = async (event: SubmitEvent) => {
     event.preventDefault();
     const exchange = Number(new FormData(event.currentTarget as HTMLFormElement).get("exchange"));
-    const turn = turns.find((one) => one.exchange === exchange)?.turn ?? (await search(path, session.turns, exchange).catch(() => 0));
-    set(turn ? "" : `There is no exchange ${exchange}.`);
+    set("");
+    let turn = 0;
+    try {
+      turn = turns.find((one) => one.exchange === exchange)?.turn ?? (await search(path, exchange));
+      if (!turn) set(`There is no exchange ${exchange}.`);
+    } catch (failed) {
+      set(asRefusal(failed).message);
+    }
     if (turn) {
       go(address("session", session.session, { turn }));
       show(turn);
@@ -210,15 +248,20 @@ function Way({ turns, session, path }: { turns: Turn[]; session: SessionItem; pa
   );
 }
 
-/** The first turn of an exchange somewhere in the session: exchanges only grow, so some looks at single turns find it. */
-async function search(path: string, turns: number, exchange: number): Promise<number> {
+/** The first turn of an exchange somewhere in the session: exchanges only grow, so some looks at single turns find it. Numbers of
+ * forgotten turns are not given again, so no count says where the last one is: a stride that doubles finds an end. */
+async function search(path: string, exchange: number): Promise<number> {
+  const at = async (from: number) => (await ask<Reading>(path, { query: { from, limit: 1 } })).turns[0];
   let low = 1;
-  let high = Math.max(turns, 1) * 2; // numbers of forgotten turns are not given again
+  let high = PAGE;
+  for (let one = await at(high); one && one.exchange < exchange; one = await at(high)) {
+    low = one.turn + 1;
+    high = one.turn * 2;
+  }
   let found = 0;
   while (low <= high) {
     const middle = Math.floor((low + high) / 2);
-    const { turns: some } = await ask<Reading>(path, { query: { from: middle, limit: 1 } });
-    const one = some[0];
+    const one = await at(middle);
     if (one && one.exchange < exchange) low = one.turn + 1;
     else {
       if (one?.exchange === exchange) found = one.turn;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { ask, useAsked } from "../api";
 import { Answer, Head, Nothing, Tag, Time } from "../parts/basic";
-import type { AgentStatus, Me, Status, TokenItem } from "../types";
+import type { AgentStatus, Lag, Me, Status, TokenItem } from "../types";
 import { bytes, counted, number } from "../words";
 
 export function StatusView({ me }: { me: Me }) {
@@ -18,7 +18,7 @@ export function StatusView({ me }: { me: Me }) {
       <Answer of={asked}>
         {(status) => (
           <>
-            <Problems of={status.problems} />
+            <Problems of={status.problems} bad={Object.values(status.agents).some((one) => Object.keys(one.failed_sources).length > 0)} />
             <div class="cards-grid">
               <Store status={status} />
               <Ranking status={status} />
@@ -27,6 +27,7 @@ export function StatusView({ me }: { me: Me }) {
               <Curated status={status} />
             </div>
             <Agents of={status.agents} />
+            <Lags of={status.daemon?.lag ?? []} />
             <Unknown of={status.agents} />
           </>
         )}
@@ -36,10 +37,11 @@ export function StatusView({ me }: { me: Me }) {
   );
 }
 
-function Problems({ of }: { of: string[] }) {
+/** `bad`: something could not be read at all; else it is about what was passed over. */
+function Problems({ of, bad }: { of: string[]; bad: boolean }) {
   if (!of.length) return <p class="remark good">No problem is known.</p>;
   return (
-    <section class="trouble" aria-labelledby="problems">
+    <section class={bad ? "trouble" : "trouble warn"} aria-labelledby="problems">
       <h2 id="problems">{counted(of.length, "problem")}</h2>
       <ul>
         {of.map((one) => (
@@ -98,27 +100,76 @@ function Daemon({ of }: { of: Status["daemon"] }) {
       facts={[
         ["State", of.running ? "runs" : <Tag kind="warn">does not run</Tag>],
         ...(of.since ? ([["Since", <Time of={of.since} />]] as [string, ComponentChildren][]) : []),
-        ...lags(of.lag),
       ]}
     />
   );
 }
 
-/** Whatever form the lag comes in: rows of an agent and seconds. */
-function lags(lag: unknown): [string, ComponentChildren][] {
-  const rows = Array.isArray(lag) ? lag : Object.entries(lag ?? {}).map(([agent, one]) => ({ agent, ...(one as object) }));
-  return rows.map((row: Record<string, unknown>) => {
-    const seconds = row["lag_seconds"] ?? row["seconds"] ?? row["lag"];
-    const waiting = Number(row["waiting"] ?? 0);
-    return [
-      `Lag, ${String(row["agent"] ?? row["source"] ?? "")}`,
-      <>
-        {typeof seconds === "number" ? `${seconds.toFixed(1)} s` : "nothing changed yet"}
-        {waiting > 0 && <Tag kind="warn">{counted(waiting, "source")} waiting</Tag>}
-      </>,
-    ];
-  });
+/** How far the daemon is behind: an agent a row; its single sources folded. */
+function Lags({ of }: { of: Lag[] }) {
+  const sources = of.flatMap((one) => [
+    ...Object.entries(one.failing).map(([path, why]) => ({ agent: one.agent, path, said: <Tag kind="warn">{why}</Tag> })),
+    ...Object.entries(one.sources).reverse().map(([path, seconds]) => ({ agent: one.agent, path, said: <>{lagged(seconds)}</> })),
+  ]);
+  if (!of.length) return null;
+  return (
+    <section aria-labelledby="lag">
+      <h2 id="lag">Lag of the daemon</h2>
+      <p class="fine">From a change of a log to the end of reading it.</p>
+      <div class="scroll" tabIndex={0} role="group" aria-labelledby="lag">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col" class="n">Lag</th>
+              <th scope="col" class="n">Waiting</th>
+              <th scope="col" class="n">Cannot be read</th>
+            </tr>
+          </thead>
+          <tbody>
+            {of.map((one) => (
+              <tr key={one.agent}>
+                <th scope="row">{one.agent}</th>
+                <td class="n">{one.lag_seconds === null ? "nothing changed yet" : lagged(one.lag_seconds)}</td>
+                <td class="n">{one.waiting ? <Tag kind="warn">{counted(one.waiting, "source")}</Tag> : "none"}</td>
+                <td class="n">{Object.keys(one.failing).length ? <Tag kind="warn">{counted(Object.keys(one.failing).length, "source")}</Tag> : "none"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sources.length > 0 && (
+        <details class="aside">
+          <summary>Single sources ({number(sources.length)})</summary>
+          <div class="scroll tall" tabIndex={0} role="region" aria-label="Lag of single sources">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Source</th>
+                  <th scope="col">Agent</th>
+                  <th scope="col">Lag</th>
+                </tr>
+              </thead>
+              <tbody>
+                {sources.map(({ agent, path, said }) => (
+                  <tr key={`${agent} ${path}`}>
+                    <th scope="row" title={path}>
+                      {path.split(/[/\\]/).slice(-2).join("/")}
+                    </th>
+                    <td>{agent}</td>
+                    <td>{said}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
+      )}
+    </section>
+  );
 }
+
+const lagged = (seconds: number): string => `${seconds.toFixed(1)} s`;
 
 const DISK: Record<string, string> = { store_bytes: "Store", index_bytes: "Index", vectors_bytes: "Vectors", free_bytes: "Free" };
 
@@ -155,7 +206,7 @@ function Agents({ of }: { of: Record<string, AgentStatus> }) {
         </Nothing>
       )}
       {agents.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="sources">
+        <div class="scroll" tabIndex={0} role="group" aria-labelledby="sources">
           <table>
             <thead>
               <tr>
@@ -202,7 +253,7 @@ function Unknown({ of }: { of: Record<string, AgentStatus> }) {
     <section aria-labelledby="unknown">
       <h2 id="unknown">Records that were not understood</h2>
       {rows.length ? (
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="unknown">
+        <div class="scroll" tabIndex={0} role="group" aria-labelledby="unknown">
           <table>
             <thead>
               <tr>
@@ -236,25 +287,35 @@ function Tokens() {
       <h2 id="tokens">Tokens</h2>
       <Answer of={asked}>
         {({ tokens }) => (
-          <div class="scroll" tabIndex={0} role="region" aria-labelledby="tokens">
+          <div class="scroll" tabIndex={0} role="group" aria-labelledby="tokens">
             <table>
               <thead>
                 <tr>
                   <th scope="col">Label</th>
+                  <th scope="col">State</th>
                   <th scope="col">Scopes</th>
                   <th scope="col">Spaces</th>
                   <th scope="col">Last used</th>
-                  <th scope="col">State</th>
+                  <th scope="col">Ends</th>
+                  <th scope="col">Made</th>
+                  <th scope="col">Begins with</th>
                 </tr>
               </thead>
               <tbody>
                 {tokens.map((one) => (
                   <tr key={one.prefix}>
                     <th scope="row">{one.label}</th>
-                    <td>{one.scopes.join(", ")}</td>
-                    <td>{one.spaces.join(", ")}</td>
-                    <td>{one.last_used ? <Time of={one.last_used} /> : "never"}</td>
                     <td>{one.live ? "live" : one.revoked ? "revoked" : "ended"}</td>
+                    <td>{one.scopes.join(", ")}</td>
+                    <td>{one.spaces.map((space) => (space === "*" ? "all" : space)).join(", ")}</td>
+                    <td>{one.last_used ? <Time of={one.last_used} /> : "never"}</td>
+                    <td>{one.expires ? <Time of={one.expires} /> : "never"}</td>
+                    <td>
+                      <Time of={one.created} />
+                    </td>
+                    <td>
+                      <code>{one.prefix}…</code>
+                    </td>
                   </tr>
                 ))}
               </tbody>

@@ -8,7 +8,7 @@ import { Bars, Growth, HeatMap } from "../parts/charts";
 import { chosen, FilterBox, type Chosen } from "../parts/filters";
 import { address, go, instead } from "../route";
 import type { Day, SessionItem, Timeline } from "../types";
-import { base, counted, day, number, tone } from "../words";
+import { apart, counted, day, number, tone } from "../words";
 import { SessionList } from "./search";
 
 const MOST_NAMES = 8;
@@ -70,13 +70,15 @@ interface PlotsProps {
 
 function Plots({ timeline, measure, by, picked, pick, filters }: PlotsProps) {
   const { days } = timeline;
-  const names = useMemo(() => ranked(days, measure, by), [days, measure, by]);
-  const key = (one: Day) => (names.includes(label(one, by)) ? label(one, by) : REST);
+  const where = useMemo(() => apart(days.flatMap((one) => one.project ?? [])), [days]);
+  const label = (one: Day): string => (by === "agent" ? one.agent : (one.project && where.get(one.project)) || "no project");
+  const names = useMemo(() => ranked(days, measure, label), [days, measure, by]);
+  const key = (one: Day) => (names.includes(label(one)) ? label(one) : REST);
   const stacked = useMemo(() => bins(sums(days, measure, key)), [days, measure, by, names]);
   const perDay = useMemo(() => new Map([...sums(days, measure)].map(([one, of]) => [one, of.get("") ?? 0])), [days, measure]);
   const tokens = useMemo(() => bins(sums(days, "tokens")), [days]);
   const total = (of: Day[]) => of.reduce((sum, one) => sum + one[measure], 0);
-  const shown = days.some((one) => !names.includes(label(one, by))) ? [...names, REST] : names;
+  const shown = days.some((one) => !names.includes(label(one))) ? [...names, REST] : names;
   return (
     <>
       <section aria-labelledby="calendar">
@@ -99,9 +101,9 @@ function Plots({ timeline, measure, by, picked, pick, filters }: PlotsProps) {
             </li>
           ))}
         </ul>
-        <DayTable days={days} />
+        <DayTable days={days} where={where} />
       </section>
-      <Projects days={days} measure={measure} />
+      <Projects days={days} measure={measure} where={where} />
       <section aria-labelledby="growth">
         <h2 id="growth">Tokens stored</h2>
         <Growth bins={tokens} what="tokens" label="Tokens stored" />
@@ -113,12 +115,11 @@ function Plots({ timeline, measure, by, picked, pick, filters }: PlotsProps) {
 }
 
 const title = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
-const label = (one: Day, by: "agent" | "project"): string => (by === "agent" ? one.agent : base(one.project) || "no project");
 
 /** The names with the most, in the order of the alphabet, so that a colour stays with a name. */
-function ranked(days: Day[], measure: Measure, by: "agent" | "project"): string[] {
+function ranked(days: Day[], measure: Measure, label: (one: Day) => string): string[] {
   const all = new Map<string, number>();
-  for (const one of days) all.set(label(one, by), (all.get(label(one, by)) ?? 0) + one[measure]);
+  for (const one of days) all.set(label(one), (all.get(label(one)) ?? 0) + one[measure]);
   const most = [...all].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   return most.slice(0, most.length > MOST_NAMES ? MOST_NAMES - 1 : MOST_NAMES).sort();
 }
@@ -138,7 +139,7 @@ function OneDay({ picked, count, measure, filters }: { picked: string; count: nu
   );
 }
 
-function DayTable({ days }: { days: Day[] }) {
+function DayTable({ days, where }: { days: Day[]; where: Map<string, string> }) {
   return (
     <details class="aside">
       <summary>As a table</summary>
@@ -162,7 +163,7 @@ function DayTable({ days }: { days: Day[] }) {
                 <tr key={n}>
                   <th scope="row">{one.day}</th>
                   <td>{one.agent}</td>
-                  <td>{base(one.project)}</td>
+                  <td>{one.project && where.get(one.project)}</td>
                   <td class="n">{number(one.sessions)}</td>
                   <td class="n">{number(one.turns)}</td>
                   <td class="n">{number(one.tokens)}</td>
@@ -176,7 +177,7 @@ function DayTable({ days }: { days: Day[] }) {
   );
 }
 
-function Projects({ days, measure }: { days: Day[]; measure: Measure }) {
+function Projects({ days, measure, where }: { days: Day[]; measure: Measure; where: Map<string, string> }) {
   const all = new Map<string, { of: number; last: string }>();
   for (const one of days) {
     const name = one.project ?? "";
@@ -207,7 +208,7 @@ function Projects({ days, measure }: { days: Day[]; measure: Measure }) {
               <th scope="row">
                 {name ? (
                   <a href={address("search", "", { project: name })} title={name}>
-                    {base(name)}
+                    {where.get(name)}
                   </a>
                 ) : (
                   "no project"

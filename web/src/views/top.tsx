@@ -1,5 +1,6 @@
 /** The bar over every view: where one is, in which space, and who. */
 
+import { missing, VIEWS } from "../access";
 import { held } from "../api";
 import { useWide } from "../parts/filters";
 import { address } from "../route";
@@ -16,23 +17,13 @@ interface Props {
   help: () => void;
 }
 
-const VIEWS: [string, string][] = [
-  ["search", "Search"],
-  ["timeline", "Timeline"],
-  ["notes", "Notes"],
-  ["chat", "Chat"],
-  ["status", "Status"],
-  ["journal", "Journal"],
-  ["forget", "Forget"],
-];
-
 export function Top(props: Props) {
   const wide = useWide();
   const { me, view } = props;
   const places = (
     <nav aria-label="Views">
       <ul>
-        {VIEWS.filter(([name]) => name !== "chat" || me?.chat).map(([name, said]) => (
+        {VIEWS.filter(([name]) => me && !missing(name, me)).map(([name, said]) => (
           <li key={name}>
             <a href={address(name)} aria-current={view === name ? "page" : undefined}>
               {said}
@@ -82,8 +73,7 @@ function Tools({ me, theme, turn, leave, move, help }: Props) {
         </label>
       )}
       <button type="button" class="quiet" onClick={turn} title="System, light, dark">
-        <span class="for-readers">Theme: </span>
-        {theme === "system" ? "Auto" : theme === "light" ? "Light" : "Dark"}
+        Theme: {theme === "system" ? "auto" : theme}
       </button>
       <button type="button" class="quiet" onClick={help}>
         Keys

@@ -55,6 +55,8 @@ class Lag(TypedDict):
     lag_seconds: float | None
     waiting: int
     failing: dict[str, str]
+    sources: dict[str, float]
+    """Path -> `lag_seconds`, of the sources that changed last; the newest is the last."""
 
 
 class Daemon(TypedDict):
@@ -163,9 +165,10 @@ def _daemon(state: DaemonState) -> Daemon:
     if beat is None or not state.running:
         return {"running": state.running, "since": None, "caught_up": False, "backlog": None, "error": None, "lag": []}
     lags: list[Lag] = [
-        {"agent": name, "lag_seconds": one.lag_seconds, "waiting": one.waiting, "failing": dict(one.failing)}
+        {"agent": name, "lag_seconds": one.lag_seconds, "waiting": one.waiting, "failing": dict(one.failing),
+         "sources": dict(one.sources)}
         for name, one in sorted(beat.agents.items())
-    ]
+    ]  # fmt: skip
     return {
         "running": True, "since": shown(int(beat.started * 1000), SYSTEM_ZONE), "caught_up": beat.caught_up,
         "backlog": beat.backlog, "error": beat.error, "lag": lags,
