@@ -31,7 +31,7 @@ from typing import Any
 import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from agent_raw_rag.gateway.chunks import Chunks
+from agent_raw_rag.gateway.chunked_body import ChunkedBody
 from agent_raw_rag.runtime import tally
 from tests.servers.memory_http import Home, Served, home_in, serving
 
@@ -138,7 +138,7 @@ class Reader:
             if keep:
                 kept.append(piece)
             last = last[-16:] + piece
-        return first * 1000, time.perf_counter() - began, Chunks().feed(b"".join(kept)) if keep else b""
+        return first * 1000, time.perf_counter() - began, ChunkedBody().feed(b"".join(kept)) if keep else b""
 
     def close(self) -> None:
         """Leave."""

@@ -93,7 +93,7 @@ class Heard:
         if kind == "message_start":
             self._message(mapping(told.get("message")))
         elif kind == "message_delta":
-            self._message({**mapping(told.get("delta")), "usage": told.get("usage")})
+            self._message(mapping(told.get("delta")))
         elif kind == "message_stop":
             self._said = replace(self._said, ended=True)
         elif kind == "error":
@@ -104,16 +104,12 @@ class Heard:
         self._said = replace(self._said, error=error_of(told.get("error")) or "error")
 
     def _message(self, told: Any) -> None:
-        usage, finish = mapping(told.get("usage")), string(told.get("stop_reason"))
-        old = self._said
-        asked_tokens, said_tokens = number(usage.get("input_tokens")), number(usage.get("output_tokens"))
+        finish, old = string(told.get("stop_reason")), self._said
         self._said = replace(
             old,
             model=string(told.get("model")) or old.model,
             finish=finish or old.finish,
             ended=old.ended or bool(finish),
-            asked_tokens=old.asked_tokens if asked_tokens is None else asked_tokens,
-            said_tokens=old.said_tokens if said_tokens is None else said_tokens,
         )
 
     def _block(self, index: int, block: Any) -> str:

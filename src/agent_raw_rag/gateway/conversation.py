@@ -18,6 +18,7 @@ import anyio.to_thread
 
 from agent_raw_rag.errors import BadArgumentError, UpstreamError
 from agent_raw_rag.gateway.asking import Asking
+from agent_raw_rag.gateway.fitted import fitted
 from agent_raw_rag.gateway.history import DOOR, History
 from agent_raw_rag.gateway.prompt import Prompt, Prompting
 from agent_raw_rag.gateway.shapes import Hearing, Message
@@ -170,19 +171,11 @@ class Conversation:
         store = self.store
         if store is None:
             return False
-        capture = self.label(
-            Capture(
-                text[:MOST_CONTENT],
-                DOOR,
-                door=DOOR,
-                session=session,
-                role=role,
-                host_turn_id=self.new_id(),
-                time=self.now(),
-                author=author,
-                partial=partial,
-            )
-        )
+        told = Capture(
+            text, DOOR, door=DOOR, session=session, role=role, host_turn_id=self.new_id(), time=self.now(),
+            author=author, partial=partial,
+        )  # fmt: skip
+        capture = self.label(fitted(told))
         stored = self._guarded("storing a turn", lambda: store([capture], question.actor), [], problems)
         return any(one.recorded for one in stored)
 

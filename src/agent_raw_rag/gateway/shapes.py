@@ -61,12 +61,12 @@ class Said:
     model: str = ""
     finish: str = ""
     """Why it ended, in the words of its form; empty: it did not say."""
-    asked_tokens: int | None = None
-    said_tokens: int | None = None
     error: str | None = None
     """What the server says went wrong. None: nothing."""
     ended: bool = False
     """The end came: a reason, or the stream's last frame."""
+    missing: str = ""
+    """Why some of what came could not be read; empty: all of it was."""
 
     @property
     def words(self) -> str:

@@ -8,15 +8,14 @@ import time
 from queue import SimpleQueue
 
 from agent_raw_rag.gateway.exchange import Exchange, captures, heard
+from agent_raw_rag.gateway.questions import Questions
 from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime import expected, tally
-from agent_raw_rag.server.http.proxy.overheard import Overheard
+from agent_raw_rag.server.http.proxy.overheard import Budget, Overheard
 from agent_raw_rag.server.http.quiet import frames
 from agent_raw_rag.server.http.routes import Ground
 
 END_SECONDS = 3.0
-MOST_WAITING = 256 * 1024 * 1024
-"""Bytes that wait for being captured; what comes then is lost, and counted."""
 _log = logging.getLogger(NAME)
 
 
@@ -27,17 +26,19 @@ class Captor:
         self._ground = ground
         self._store_turns = ground.runtime.settings.capture.store_turns
         self._inbox: SimpleQueue[Overheard | None] = SimpleQueue()
-        self._waiting = 0
-        self._lock = threading.Lock()
+        self._questions = Questions()
+        self.budget = Budget()
+        """Of all that is heard, until it is captured."""
         self._thread = threading.Thread(target=self._run, name="captor", daemon=True)
         self._thread.start()
 
+    @property
+    def stores(self) -> bool:
+        """Whether anything is stored at all."""
+        return self._store_turns != "false"
+
     def take(self, one: Overheard) -> None:
         """An exchange that is over. Never blocks."""
-        with self._lock:
-            if self._waiting + one.size > MOST_WAITING:
-                one.pieces, one.heard = [], False
-            self._waiting += one.size
         self._inbox.put(one)
 
     def close(self) -> None:
@@ -50,38 +51,36 @@ class Captor:
     def _run(self) -> None:
         while (one := self._inbox.get()) is not None:
             why = self._why_not(one)
-            one.pieces = []  # the next one may be long in coming
-            with self._lock:
-                self._waiting -= one.size
+            one.drop()
             if why is not None:
-                _log.error("an exchange was not captured: %s", why)
+                _log.error("an exchange was not captured, or not all of it: %s", why)
             try:
                 home = self._ground.runtime.in_space(one.space).home
-                tally.add(home, "proxy", calls=1, errors=int(why is not None), why=why)
+                tally.add(home, "proxy", calls=1, errors=int(why is not None), why=why, stored=one.heard)
             except Exception as error:
                 _log.error("an exchange was not counted: %s", expected(error) or frames(error))
 
     def _why_not(self, one: Overheard) -> str | None:
-        """Store an exchange; why it was not stored, without a word of what was said."""
-        if self._store_turns == "false" or not one.asked.messages:
-            return None
+        """Store an exchange; why it was not stored, or not all of it, without a word of what was said."""
         if not one.heard:
-            return "too much waits for being captured" if one.size and not one.pieces else None
+            return one.missing or None
         try:
-            self._store(one)
+            return self._store(one) or one.missing or None
         except Exception as error:
-            return str(expected(error) or (error if type(error) is ValueError else frames(error)))
-        return None
+            return str(expected(error) or frames(error))
 
-    def _store(self, one: Overheard) -> None:
+    def _store(self, one: Overheard) -> str:
+        """Store what was heard; why it is not all that passed."""
         said = heard(one.form, one.pieces, one.encoding, breathe=_breathe)
+        question = self._questions.id_of((one.space, one.session), one.asked, said.words)
         told = captures(
-            Exchange(one.asked, said, one.session, one.partial, one.asked_at, one.said_at or now()),
+            Exchange(one.asked, said, one.session, one.partial, one.asked_at, one.said_at or now(), question),
             kept=self._store_turns == "permanent", passing=self._store_turns == "session",
         )  # fmt: skip
         if told:
             self._ground.runtime.in_space(one.space).memory.raw.capture_all(told, one.actor)
             self._ground.wrote()
+        return said.missing
 
 
 def _breathe() -> None:

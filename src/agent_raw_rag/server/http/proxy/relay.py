@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -12,9 +13,10 @@ import anyio.to_thread
 from agent_raw_rag.errors import NotFoundError, RawRagError, UpstreamError
 from agent_raw_rag.gateway.exchange import session_of
 from agent_raw_rag.gateway.forms import ANTHROPIC, OPENAI, Form, form_of_path
-from agent_raw_rag.gateway.handing import Answer, Handed, Link
+from agent_raw_rag.gateway.handing import Answer, Connections, Handed
 from agent_raw_rag.gateway.shapes import Asked
 from agent_raw_rag.gateway.upstream import chosen
+from agent_raw_rag.log import NAME
 from agent_raw_rag.server.http.guard import Receive, Scope, Send
 from agent_raw_rag.server.http.proxy.captor import Captor, now
 from agent_raw_rag.server.http.proxy.overheard import Overheard
@@ -26,15 +28,16 @@ AT_ONCE = 64 * 1024
 """Bytes of a request that are read in the event loop; a longer one is read in a thread."""
 SESSION_HEADERS = ("x-raw-rag-session", "x-ragger-session")
 EVENT_STREAM = "text/event-stream"
+_log = logging.getLogger(NAME)
 
 
 class Relay:
     """The ASGI application behind ``/v1/*``."""
 
-    def __init__(self, ground: Ground, links: Mapping[str, Link], captor: Captor) -> None:
+    def __init__(self, ground: Ground, connections: Mapping[str, Connections], captor: Captor) -> None:
         self._ground = ground
-        self._links = links
-        self._upstreams = [link.upstream for link in links.values()]
+        self._connections = connections
+        self._upstreams = [one.upstream for one in connections.values()]
         self._captor = captor
         self._under_way = 0
         self._idle = anyio.Event()
@@ -67,23 +70,39 @@ class Relay:
             _check(path)
             asked = await _read(form, body)
             named = next(iter(headers.get("x-raw-rag-upstream", [])), None)
-            link = self._links[chosen(self._upstreams, form.name, asked.model, named).name]
-            one = self._overheard(scope, headers, form, asked)
+            to = self._connections[chosen(self._upstreams, form.name, asked.model, named).name]
             spoken = scope["method"] == "POST" and path == form.path
-            async with link.open(_handed(scope, headers, body)) as answer:
-                await self._pass(answer, one, send, spoken=spoken)
+            one = self._overheard(scope, headers, form, asked, wanted=spoken and self._captor.stores)
+            await self._exchange(to, _handed(scope, headers, body), one, send, spoken=spoken)
         except RawRagError as error:
             await say(send, form, error)
 
-    def _overheard(self, scope: Scope, headers: dict[str, list[str]], form: Form, asked: Asked) -> Overheard:
+    def _overheard(
+        self, scope: Scope, headers: dict[str, list[str]], form: Form, asked: Asked, *, wanted: bool
+    ) -> Overheard:
         bearer, space = visit_of(scope).admitted()
         told = next((value for name in SESSION_HEADERS for value in headers.get(name, []) if value), None)
-        return Overheard(form, asked, session_of(asked, told, bearer.prefix), space, bearer.actor("proxy"), now())
+        session = session_of(asked, told, bearer.prefix)
+        return Overheard(form, asked, session, space, bearer.actor("proxy"), now(), self._captor.budget, wanted)
+
+    async def _exchange(self, to: Connections, handed: Handed, one: Overheard, send: Send, *, spoken: bool) -> None:
+        is_answered = False
+        try:
+            async with to.open(handed) as answer:
+                is_answered = True
+                await self._pass(answer, one, send, spoken=spoken)
+        except UpstreamError as error:
+            _log.warning("proxy: %s (%s)", error.message, to.upstream.root)
+            raise
+        finally:
+            if not (is_answered and spoken):
+                one.drop()
 
     async def _pass(self, answer: Answer, one: Overheard, send: Send, *, spoken: bool) -> None:
         packed = b",".join(value for name, value in answer.headers if name == b"content-encoding")
         one.encoding = packed.decode("latin-1")
-        one.heard = spoken and 200 <= answer.status < 300
+        if not 200 <= answer.status < 300:
+            one.refused()
         try:
             own = [(b"x-session-id", one.session.encode("latin-1", "replace")), (b"x-accel-buffering", b"no")]
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers + own})
@@ -96,10 +115,10 @@ class Relay:
     async def _pass_body(self, answer: Answer, one: Overheard, send: Send) -> None:
         try:
             async for piece in answer.pieces():
-                if one.heard:
-                    one.add(piece)
+                one.add(piece)
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except UpstreamError as error:
+            _log.warning("proxy: %s", error.message)
             if not _is_stream(answer, one):
                 return  # what is not complete must not look so: the connection is cut
             told = b"\n\n" + one.form.error_frame(worded(error))
@@ -136,6 +155,6 @@ def _is_stream(answer: Answer, one: Overheard) -> bool:
     """Whether a frame may follow: the answer is an event stream, by what was asked and by what came, or as it says."""
     length = any(name == b"content-length" for name, _ in answer.headers)
     kind: Any = next((value for name, value in answer.headers if name == b"content-type"), b"")
-    begins = b"".join(one.pieces[:1]).lstrip()[:1]
+    begins = one.begins.lstrip()[:1]
     says = kind.decode("latin-1").lower().startswith(EVENT_STREAM)
     return not length and not one.encoding and begins != b"{" and (says or one.asked.stream)
