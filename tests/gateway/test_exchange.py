@@ -21,7 +21,8 @@ from agent_raw_rag.models import Capture, Role
 def told(*texts: str, said: str = "", **more: object) -> list[Capture]:
     """What is captured of a conversation whose last message is the user's."""
     messages = tuple(Message(("user", "assistant")[n % 2], text) for n, text in enumerate(texts))
-    return captures(Exchange(Asked("m", False, messages), Said(said, **more), "s", False, 1, 2))  # type: ignore[arg-type]
+    ended = Said(said, **{"ended": True, **more})  # type: ignore[arg-type]
+    return captures(Exchange(Asked("m", False, messages), ended, "s", False, 1, 2))  # type: ignore[arg-type]
 
 
 def key(one: Capture) -> tuple[object, ...]:
@@ -54,7 +55,8 @@ def test_two_questions_that_get_the_same_answer_get_two_though_no_history_is_sen
 
 def test_an_error_in_an_answer_and_what_of_it_was_not_read_make_it_partial() -> None:
     assert told("A?", said="half", error="overloaded")[1].partial
-    assert [one.partial for one in told("A?", said="half", missing="too long")] == [False, True]
+    for more in ({"missing": "too long"}, {"ended": False}, {"finish": "length"}, {"finish": "max_tokens"}):
+        assert [one.partial for one in told("A?", said="half", **more)] == [False, True]
 
 
 def test_what_is_longer_than_a_capture_is_cut_after_a_word_and_partial() -> None:
@@ -81,6 +83,8 @@ def test_a_session_follows_from_who_asks_and_how_it_began() -> None:
     first = Asked("m", False, (Message("system", "s"), Message("user", "a")))
     more = Asked("other", True, (*first.messages, Message("assistant", "b"), Message("user", "c")))
     assert session_of(first, None, "one") == session_of(more, None, "one") != session_of(first, None, "two")
+    clocks = [Asked("m", False, (Message("system", f"You help. It is 12:{n}."), Message("user", "a"))) for n in (1, 2)]
+    assert session_of(clocks[0], None, "one") == session_of(clocks[1], None, "one") != session_of(first, None, "one")
     assert session_of(first, "mine", "one") == "mine"
     assert len(session_of(first, "x" * 10_000, "one")) < 200
     assert session_of(Asked("m", False, (Message("user", "\ud800"),)), None, "one").startswith("proxy-")
@@ -88,7 +92,11 @@ def test_a_session_follows_from_who_asks_and_how_it_began() -> None:
 
 def test_a_packed_answer_is_read_and_of_one_that_cannot_be_it_is_said() -> None:
     body = json.dumps({"choices": [{"message": {"content": "Hi"}}]}).encode()
-    assert heard(OPENAI, [gzip.compress(body)], "GZIP") == heard(OPENAI, [body]) == Said("Hi")
+    assert (
+        heard(OPENAI, [gzip.compress(body)], "GZIP")
+        == heard(OPENAI, [b"\xef\xbb\xbf" + body])
+        == Said("Hi", ended=True)
+    )
     assert heard(OPENAI, [body], "br").missing == "an answer is packed as 'br'"
     assert heard(OPENAI, [body], "gzip").missing == "an answer is no gzip"
 

@@ -124,3 +124,17 @@ def test_messages_of_one_role_become_one_where_the_form_wants_them_in_turn() -> 
 )  # fmt: skip
 def test_a_path_belongs_to_a_form(path: str, form: Form) -> None:
     assert form_of_path(path) is form
+
+
+def test_what_the_host_reminds_of_is_not_what_the_user_says() -> None:
+    def said(*parts: str) -> list[str]:
+        content = [{"type": "tool_result", "content": "x"}, *({"type": "text", "text": part} for part in parts)]
+        asked = ANTHROPIC.asked(json.dumps({"messages": [{"role": "user", "content": content}]}).encode())
+        return [one.text for one in asked.messages]
+
+    reminder = "<system-reminder>\nBe brief.\n</system-reminder>"
+    assert said(reminder) == said(f"{reminder}\n{reminder}") == []
+    assert said(reminder, "Why?") == ["Why?"]
+    assert said(f"{reminder} Why? {reminder}") == [f"{reminder} Why? {reminder}"]
+    alone = json.dumps({"messages": [{"role": "user", "content": reminder}]}).encode()
+    assert ANTHROPIC.asked(alone).messages == ()

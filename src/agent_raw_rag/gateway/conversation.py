@@ -27,8 +27,6 @@ from agent_raw_rag.memory.results import Captured, Memory
 from agent_raw_rag.models import Actor, Capture, Role
 
 LONGEST_MODEL = 200
-CUT_SHORT = frozenset({"length", "max_tokens"})
-"""Reasons to end, in the words of the forms, that leave an answer without its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ class Conversation:
 
     def _end(self, question: Question, begun: _Begun, hearing: Hearing, late: bool) -> Answer:
         said = hearing.said
-        partial = late or not said.ended or said.error is not None or said.finish in CUT_SHORT
+        partial = late or said.is_cut
         used = [one.source_id for one in begun.prompt.memories]
         answer, stored = Answer(said.words, begun.session, begun.model, used, begun.stored, partial), begun.stored
         if said.words.strip():

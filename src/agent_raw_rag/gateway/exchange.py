@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,11 @@ from agent_raw_rag.models import Capture, Millis, Role
 SOURCE = "proxy"
 LONGEST_NAME = 200
 FEW = 16
+BEGINNING = 200
+BOM = b"\xef\xbb\xbf"
+_DIGIT = re.compile(r"\d")
+AT_ONCE = 64 * 1024
+"""Bytes that are read before others have their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +40,12 @@ class Exchange:
 
 
 def session_of(asked: Asked, named: str | None, who: str) -> str:
-    """The id of the conversation: the caller's, else one that follows from who asks and from how it began."""
+    """The id of the conversation: the caller's, else one that follows from who asks and from how it began: the first words of the
+    user, and of the system's its beginning until the first digit, since further on stand clocks and the state of things, which
+    would make each request a conversation of its own."""
     if named:
         return named if len(named) <= LONGEST_NAME else f"proxy-{digest(named)}"
-    return f"proxy-{digest(who, asked.first('system'), asked.first('user'))}"
+    return f"proxy-{digest(who, _DIGIT.split(asked.first('system')[:BEGINNING])[0], asked.first('user'))}"
 
 
 def heard(
@@ -55,10 +63,10 @@ def heard(
     """
     plain, missing = unpacked(pieces, encoding)
     hearing = form.hearing()
-    if b"".join(plain[:FEW]).lstrip()[:1] == b"{":
-        hearing.whole(b"".join(plain))
-    else:
-        missing = _listen(hearing, plain, breathe) or missing
+    if b"".join(plain[:FEW]).removeprefix(BOM).lstrip()[:1] == b"{":
+        hearing.whole(b"".join(plain).removeprefix(BOM))
+        return replace(hearing.said, missing=missing, ended=True)
+    missing = _listen(hearing, plain, breathe) or missing
     return replace(hearing.said, missing=missing)
 
 
@@ -77,7 +85,7 @@ def captures(exchange: Exchange, *, kept: bool = False, passing: bool = False) -
         found.append(Capture(
             said.words, SOURCE, door=SOURCE, session=exchange.session, role=Role.ASSISTANT,
             host_turn_id=answer_id(asked, question, said.words), time=exchange.said_at,
-            author=_name(said.model or asked.model), partial=_is_partial(exchange), kept=kept, passing=passing,
+            author=_name(said.model or asked.model), partial=exchange.partial or said.is_cut, kept=kept, passing=passing,
         ))  # fmt: skip
     return [fitted(one) for one in found]
 
@@ -85,19 +93,16 @@ def captures(exchange: Exchange, *, kept: bool = False, passing: bool = False) -
 def _listen(hearing: Hearing, pieces: Sequence[bytes], breathe: Callable[[], None]) -> str:
     """Hear a stream; why it was not heard in full."""
     frames, n = Frames(), 0
-    for piece in pieces:
+    for piece in (whole[at : at + AT_ONCE] for whole in pieces for at in range(0, len(whole), AT_ONCE)):
         for frame in frames.feed(piece):
             hearing.frame(frame)
             n += 1
             if not n % FEW:
                 breathe()
+        breathe()
     for frame in frames.end():
         hearing.frame(frame)
     return f"{frames.lost} frames of an answer were too long" if frames.lost else ""
-
-
-def _is_partial(exchange: Exchange) -> bool:
-    return exchange.partial or exchange.said.error is not None or bool(exchange.said.missing)
 
 
 def _name(model: str) -> str | None:

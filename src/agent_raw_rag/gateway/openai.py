@@ -101,7 +101,8 @@ class Heard:
 def _firsts(choices: object) -> Iterator[Any]:
     """The choice of index 0."""
     for n, choice in enumerate(map(mapping, sequence(choices))):
-        if choice.get("index", n) == 0:
+        index = choice.get("index")
+        if (n if index is None else index) == 0:
             yield choice
 
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from agent_raw_rag.encode.http_url import server_root
 from agent_raw_rag.errors import NotFoundError, UpstreamError
+from agent_raw_rag.memory.token_terms import MARK
 
 Headers = Sequence[tuple[bytes, bytes]]
 """(name in lower case, value)."""
@@ -17,7 +18,9 @@ _HOP = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade".split()
 )
 """What concerns one connection, and not what travels over it."""
-_SECRETS = frozenset(b"authorization x-api-key api-key cookie".split())
+_SECRETS = frozenset(b"authorization x-api-key api-key x-goog-api-key cookie".split())
+TOKEN_MARK = MARK.encode()
+"""How each token of ours begins: none may go up, whoever's it is."""
 _OURS = (b"x-raw-rag-", b"x-octop-", b"x-ragger-")
 _CALLER = (b"x-forwarded-", b"access-control-", b"sec-fetch-")
 _NOT_UP = _HOP | frozenset(b"host content-length accept-encoding expect origin referer forwarded via x-real-ip".split())
@@ -91,10 +94,10 @@ def chosen(upstreams: Sequence[Upstream], form: str, model: str, named: str | No
 def headers_up(upstream: Upstream, sent: Headers, key: str, token: str) -> list[tuple[bytes, bytes]]:
     """The headers of a request that is handed on. ``token``: ours, which the caller showed; it never goes up."""
     dropped = _NOT_UP | _named(sent) | (frozenset((b"cookie",)) if upstream.passthrough else _SECRETS)
-    secret = token.encode("latin-1", "replace")
+    secret = token.encode("latin-1", "replace") or TOKEN_MARK
     kept = [
         (name, value) for name, value in sent
-        if name not in dropped and not name.startswith(_OURS + _CALLER) and not (secret and secret in value)
+        if name not in dropped and not name.startswith(_OURS + _CALLER) and secret not in value and TOKEN_MARK not in value
     ]  # fmt: skip
     kept.append((b"accept-encoding", b"identity"))
     kept += [(name.encode(), value.encode()) for name, value in key_headers(upstream.form, key).items()]

@@ -39,11 +39,10 @@ class Wire(asyncio.Protocol):
         self._pieces: list[bytes] = []
         self._held = 0
         self._heard = False
+        self._is_read = True
         self._ended = False
         self._torn = False
         self._news = asyncio.Event()
-        self._writable = asyncio.Event()
-        self._writable.set()
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD)
         self.is_reusable = True
         """Its last answer came to its end, and another may follow."""
@@ -75,15 +74,6 @@ class Wire(asyncio.Protocol):
         """It is closed."""
         self._ended, self._torn = True, self._torn or exc is not None
         self._news.set()
-        self._writable.set()
-
-    def pause_writing(self) -> None:
-        """The other side reads slowly."""
-        self._writable.clear()
-
-    def resume_writing(self) -> None:
-        """It has caught up."""
-        self._writable.set()
 
     # ------------------------------------------------------------ what the relay calls
 
@@ -105,9 +95,9 @@ class Wire(asyncio.Protocol):
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD)
         try:
             self.transport.write(self._written(method, target, headers, body))
-            async with asyncio.timeout(seconds):
-                await self._writable.wait()
-            return await self._head(seconds)
+            answer = await self._head(seconds)  # it may come before the body was read, and the body never be
+            self._is_read = not self.transport.get_write_buffer_size()
+            return answer
         except TimeoutError:  # an OSError
             raise
         except (h11.ProtocolError, OSError, BrokenError) as error:
@@ -122,7 +112,7 @@ class Wire(asyncio.Protocol):
         async for piece in body:
             yield piece
         kept = sent.get(b"connection", b"").lower() != b"close" and self._http.their_http_version == b"1.1"
-        self.is_reusable = self.is_reusable and kept
+        self.is_reusable = self.is_reusable and kept and self._is_read
 
     def close(self) -> None:
         """Close it at once."""

@@ -15,6 +15,7 @@ MOST = 64 * 1024 * 1024
 MOST_HELD = 256 * 1024 * 1024
 """Bytes that all exchanges hold together, those that run and those that wait for being captured, requests and answers."""
 TOO_MUCH = "too much waits for being captured"
+TOO_MANY = "a request has too many parts to be read"
 TOO_LONG = f"an answer is longer than {MOST:,} bytes"
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 import anyio
 import anyio.to_thread
 
 from agent_raw_rag.errors import NotFoundError, RawRagError, UpstreamError
+from agent_raw_rag.gateway import shapes
 from agent_raw_rag.gateway.exchange import session_of
 from agent_raw_rag.gateway.forms import ANTHROPIC, OPENAI, Form, form_of_path
 from agent_raw_rag.gateway.handing import Answer, Connections, Handed
@@ -19,7 +21,7 @@ from agent_raw_rag.gateway.upstream import chosen
 from agent_raw_rag.log import NAME
 from agent_raw_rag.server.http.guard import Receive, Scope, Send
 from agent_raw_rag.server.http.proxy.captor import Captor, now
-from agent_raw_rag.server.http.proxy.overheard import Overheard
+from agent_raw_rag.server.http.proxy.overheard import TOO_MANY, Overheard
 from agent_raw_rag.server.http.proxy.said import say, worded
 from agent_raw_rag.server.http.routes import Ground
 from agent_raw_rag.server.http.visit import headers_of, shown_secret, visit_of
@@ -28,6 +30,7 @@ AT_ONCE = 64 * 1024
 """Bytes of a request that are read in the event loop; a longer one is read in a thread."""
 SESSION_HEADERS = ("x-raw-rag-session", "x-ragger-session")
 EVENT_STREAM = "text/event-stream"
+Read = TypeVar("Read")
 _log = logging.getLogger(NAME)
 
 
@@ -65,14 +68,18 @@ class Relay:
     async def _answer(self, scope: Scope, body: bytes, send: Send) -> None:
         headers = headers_of(scope)
         path: str = scope["raw_path"].decode("latin-1").rstrip("/")
-        form = ANTHROPIC if "anthropic-version" in headers and path != OPENAI.path else form_of_path(path)
+        plain = _plain(path)
+        form = ANTHROPIC if "anthropic-version" in headers and plain != OPENAI.path else form_of_path(plain)
         try:
             _check(path)
-            asked = await _read(form, body)
+            is_readable = scope["method"] == "POST" and await _in_turn(shapes.is_readable, body)
+            asked = await _in_turn(form.asked, body) if is_readable else Asked(shapes.model_in(body))
             named = next(iter(headers.get("x-raw-rag-upstream", [])), None)
             to = self._connections[chosen(self._upstreams, form.name, asked.model, named).name]
-            spoken = scope["method"] == "POST" and path == form.path
+            spoken = scope["method"] == "POST" and plain == form.path
             one = self._overheard(scope, headers, form, asked, wanted=spoken and self._captor.stores)
+            if one.wanted and not is_readable:
+                one.missing = TOO_MANY
             await self._exchange(to, _handed(scope, headers, body), one, send, spoken=spoken)
         except RawRagError as error:
             await say(send, form, error)
@@ -93,6 +100,11 @@ class Relay:
                 await self._pass(answer, one, send, spoken=spoken)
         except UpstreamError as error:
             _log.warning("proxy: %s (%s)", error.message, to.upstream.root)
+            raise
+        except anyio.get_cancelled_exc_class():
+            if spoken and not is_answered:  # whoever asked is gone before an answer: what was asked is kept
+                is_answered = True
+                self._captor.take(one)
             raise
         finally:
             if not (is_answered and spoken):
@@ -134,8 +146,13 @@ async def _until_gone(receive: Receive, ending: anyio.CancelScope) -> None:
     ending.cancel()
 
 
-async def _read(form: Form, body: bytes) -> Asked:
-    return form.asked(body) if len(body) <= AT_ONCE else await anyio.to_thread.run_sync(form.asked, body)
+async def _in_turn(read: Callable[[bytes], Read], body: bytes) -> Read:
+    return read(body) if len(body) <= AT_ONCE else await anyio.to_thread.run_sync(read, body)
+
+
+def _plain(path: str) -> str:
+    """A path as servers understand it, however it is spelled."""
+    return re.sub("/+", "/", unquote_to_bytes(path).decode("latin-1")).rstrip("/")
 
 
 def _check(path: str) -> None:
@@ -157,4 +174,4 @@ def _is_stream(answer: Answer, one: Overheard) -> bool:
     kind: Any = next((value for name, value in answer.headers if name == b"content-type"), b"")
     begins = one.begins.lstrip()[:1]
     says = kind.decode("latin-1").lower().startswith(EVENT_STREAM)
-    return not length and not one.encoding and begins != b"{" and (says or one.asked.stream)
+    return not length and not one.encoding and begins not in (b"{", b"[") and (says or one.asked.stream)
