@@ -79,14 +79,14 @@ def test_no_body_raises(form: Form, data: bytes) -> None:
 @given(st.lists(st.integers(0, 10_000), max_size=12))
 def test_however_an_openai_stream_is_cut_it_says_the_same(places: list[int]) -> None:
     said, read = heard(OPENAI, cut(OPENAI_STREAM, places))
-    assert said == Said("Héllo 你好", "", ("[bash] ls -l",), "m", "tool_calls", 5, 7, None, True)
+    assert said == Said("Héllo 你好", "", ("[bash] ls -l",), "m", "tool_calls", None, True)
     assert read == "Héllo 你好"
 
 
 @given(st.lists(st.integers(0, 10_000), max_size=12))
 def test_however_an_anthropic_stream_is_cut_it_says_the_same(places: list[int]) -> None:
     said, read = heard(ANTHROPIC, cut(ANTHROPIC_STREAM, places))
-    assert said == Said("Héllo 你好", "", ("[Bash] ls -l",), "m", "tool_use", 5, 7, None, True)
+    assert said == Said("Héllo 你好", "", ("[Bash] ls -l",), "m", "tool_use", None, True)
     assert read == "Héllo 你好"
 
 
@@ -124,3 +124,17 @@ def test_messages_of_one_role_become_one_where_the_form_wants_them_in_turn() -> 
 )  # fmt: skip
 def test_a_path_belongs_to_a_form(path: str, form: Form) -> None:
     assert form_of_path(path) is form
+
+
+def test_what_the_host_reminds_of_is_not_what_the_user_says() -> None:
+    def said(*parts: str) -> list[str]:
+        content = [{"type": "tool_result", "content": "x"}, *({"type": "text", "text": part} for part in parts)]
+        asked = ANTHROPIC.asked(json.dumps({"messages": [{"role": "user", "content": content}]}).encode())
+        return [one.text for one in asked.messages]
+
+    reminder = "<system-reminder>\nBe brief.\n</system-reminder>"
+    assert said(reminder) == said(f"{reminder}\n{reminder}") == []
+    assert said(reminder, "Why?") == ["Why?"]
+    assert said(f"{reminder} Why? {reminder}") == [f"{reminder} Why? {reminder}"]
+    alone = json.dumps({"messages": [{"role": "user", "content": reminder}]}).encode()
+    assert ANTHROPIC.asked(alone).messages == ()

@@ -76,3 +76,16 @@ def test_an_endless_line_takes_no_memory_and_is_counted_while_the_next_frame_is_
 
 def test_a_mark_of_the_encoding_at_the_start_is_no_text() -> None:
     assert list(frames_of([b"\xef\xbb", b"\xbfdata: one\n\n"])) == [Frame("one")]
+
+
+@given(
+    st.lists(st.sampled_from([b"\n", b"\r", b"\r\n", b"data: a", b"event: b", b" ", b"\n\n\n\n"]), max_size=30),
+    st.data(),
+)
+def test_blank_lines_end_a_frame_once_however_many_and_however_they_are_cut(
+    parts: list[bytes], data: st.DataObject
+) -> None:
+    stream = b"".join(parts)
+    single = [stream[at : at + 1] for at in range(len(stream))]
+    places = data.draw(st.lists(st.integers(0, 10_000), max_size=6))
+    assert list(frames_of([stream])) == list(frames_of(single)) == list(frames_of(cut(stream, places)))

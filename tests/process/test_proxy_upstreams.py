@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from agent_raw_rag.memory.raw import MOST_CONTENT
 from tests.process.proxying import CHAT, MESSAGES, asking, proxied
 from tests.process.watching import wait_for
-from tests.servers.hostile import CUT, END, STREAM, chunk, completion, delta, hostile, streamed, whole
+from tests.servers.hostile import CUT, DONE, END, STREAM, chunk, completion, delta, hostile, streamed, whole
 from tests.servers.memory_http import home_in, serving
 from tests.servers.running import dead_url
 
@@ -30,13 +31,17 @@ def event(kind: str, **told: object) -> bytes:
 def test_a_server_that_is_down_is_a_502_that_says_so(tmp_path: Path) -> None:
     home = home_in(tmp_path)
     secret = home.token("proxy", scope="proxy")
-    home.configure(f'[proxy.upstreams.down]\nurl = "{dead_url()}"\n')
+    url = dead_url()
+    home.configure(f'[proxy.upstreams.down]\nurl = "{url}"\n')
     with serving(home) as served:
         for stream in (False, True):
             answer = served.ask(CHAT, secret=secret, body=asking("Anybody?", stream=stream))
             assert (answer.status_code, answer.headers["content-type"]) == (502, "application/json")
             error = answer.json()["error"]
             assert error["type"] == "upstream_error" and "down" in error["message"]
+            assert not [part for part in ("127.0.0.1", "localhost", "http:") if part in answer.text]
+        log = "".join(path.read_text() for path in (home.store / "log").glob("*"))
+        assert url in log
 
 
 def test_a_server_that_says_nonsense_or_nothing_is_a_502(tmp_path: Path) -> None:
@@ -141,6 +146,9 @@ def test_with_passthrough_the_callers_key_goes_up_and_our_token_does_not(tmp_pat
         with proxy.client() as client:
             client.post(CHAT, json=asking("a"), headers={**theirs, "x-raw-rag-token": proxy.secret})
             assert {name: proxy.upstream.last.header(name) for name in theirs} == {n: [v] for n, v in theirs.items()}
+            another = proxy.home.token("another", scope="read")
+            client.post(CHAT, json=asking("a"), headers={"x-raw-rag-token": proxy.secret, "x-api-key": another})
+            assert proxy.upstream.last.header("x-api-key") == []
             ours = {"authorization": f"Bearer {proxy.secret}", "x-api-key": proxy.secret}
             assert client.post(CHAT, json=asking("a"), headers=ours).status_code == 200
         assert proxy.upstream.last.header("authorization") == proxy.upstream.last.header("x-api-key") == []
@@ -190,22 +198,24 @@ def test_with_store_turns_false_nothing_is_written_and_calls_are_counted_all_the
 @pytest.mark.line("F17")
 def test_a_store_that_refuses_or_is_held_breaks_no_answer_and_is_counted(tmp_path: Path) -> None:
     with proxied(tmp_path) as proxy:
-        proxy.upstream.says(*streamed(delta("Stored.")))
+        proxy.upstream.says(*streamed(delta("Stored."), DONE))
         proxy.post(asking("First.", stream=True), x_raw_rag_session="s")
         proxy.captured("s", 2)
         with closing(sqlite3.connect(proxy.home.store / "raw_rag.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            assert proxy.post(asking("Held.", stream=True), x_raw_rag_session="s").content == delta("Stored.")
+            assert proxy.post(asking("Held.", stream=True), x_raw_rag_session="s").content == delta("Stored.") + DONE
             other.execute("ROLLBACK")
             assert len(proxy.captured("s", 4)) == 4
             other.execute("CREATE TRIGGER stop BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'no room'); END")
-            assert proxy.post(asking("Lost.", stream=True), x_raw_rag_session="s").content == delta("Stored.")
+            assert proxy.post(asking("Lost.", stream=True), x_raw_rag_session="s").content == delta("Stored.") + DONE
             wait_for(lambda: proxy.home.read("status")["capture_errors"] == 1, "the error")
             other.execute("DROP TRIGGER stop")
         status = proxy.home.read("status")
         assert "no room" in str(status["problems"]) and "Lost." not in str(status)
         proxy.post(asking("Again.", stream=True), x_raw_rag_session="s")
         assert [text for _, text, _ in proxy.captured("s", 6)][4:] == ["Again.", "Stored."]
+        wait_for(lambda: "no room" not in str(proxy.home.read("status")["problems"]), "the end of the problem")
+        assert proxy.home.read("status")["capture_errors"] == 1
 
 
 def test_what_is_under_way_when_the_server_ends_is_stored(tmp_path: Path) -> None:
@@ -226,7 +236,7 @@ def test_many_streams_at_once_are_each_exact(tmp_path: Path) -> None:
         begun = threading.Barrier(48)
         frames = [delta(f"word{n} ") for n in range(200)]
         goes_on = threading.Event()
-        proxy.upstream.says(STREAM, *map(chunk, frames[:100]), goes_on, *map(chunk, frames[100:]), END)
+        proxy.upstream.says(STREAM, *map(chunk, frames[:100]), goes_on, *map(chunk, frames[100:]), chunk(DONE), END)
 
         def one(n: int) -> bytes:
             with proxy.client() as client, client.stream(
@@ -239,19 +249,46 @@ def test_many_streams_at_once_are_each_exact(tmp_path: Path) -> None:
                 return first + b"".join(pieces)
 
         with ThreadPoolExecutor(48) as pool:
-            assert set(pool.map(one, range(48))) == {b"".join(frames)}
+            assert set(pool.map(one, range(48))) == {b"".join(frames) + DONE}
         said = "".join(f"word{n} " for n in range(200)).strip()
         for n in range(48):
             assert proxy.captured(f"m{n}", 2) == [("user", f"Stream {n}?", False), ("assistant", said, False)]
 
 
-def test_a_large_answer_passes_whole_and_a_body_beyond_the_limit_goes_nowhere(tmp_path: Path) -> None:
-    with proxied(tmp_path, "[proxy]\nbody_limit = 100000\n") as proxy:
-        large = completion("x" * 3_000_000)
+def test_sides_of_any_length_pass_whole_and_as_much_as_a_capture_takes_is_stored(tmp_path: Path) -> None:
+    with proxied(tmp_path) as proxy:
+        question, large = "Why? " * (MOST_CONTENT // 5 + 9), completion("word " * 600_000)
         proxy.upstream.says(whole(large))
-        assert proxy.post(asking("Large?"), x_raw_rag_session="large").json() == large
-        before = len(proxy.upstream.asked)
+        body = asking(question)
+        assert proxy.post(body, x_raw_rag_session="large").json() == large
+        assert proxy.upstream.last.json == body
+        (who, asked, cut), (whom, said, also) = proxy.captured("large", 2)
+        assert (who, cut, whom, also) == ("user", True, "assistant", True)
+        assert question.startswith(asked) and len(asked) > MOST_CONTENT - 10
+        assert ("word " * 600_000).startswith(said) and len(said) > MOST_CONTENT - 10
+        wait_for(lambda: proxy.home.read("status")["llm_calls"]["proxy"] == 1, "the count")
+        assert proxy.home.read("status")["capture_errors"] == 0
+
+
+def test_a_body_beyond_the_limit_goes_nowhere(tmp_path: Path) -> None:
+    with proxied(tmp_path, "[proxy]\nbody_limit = 100000\n") as proxy:
+        proxy.upstream.says(whole(completion("Small.")))
+        assert proxy.post(asking("y" * 99_000)).status_code == 200
         assert proxy.post(asking("y" * 100_001)).status_code == 413
-        assert len(proxy.upstream.asked) == before
-        status = wait_for(lambda: [s for s in [proxy.home.read("status")] if s["llm_calls"]["proxy"]], "the count")[0]
-        assert status["capture_errors"] in (0, 1)
+        assert len(proxy.upstream.asked) == 1
+
+
+def test_what_cannot_be_stored_before_the_server_ends_is_counted(tmp_path: Path) -> None:
+    with proxied(tmp_path) as proxy:
+        proxy.upstream.says(*streamed(delta("Stored."), DONE))
+        proxy.post(asking("First.", stream=True), x_raw_rag_session="s")
+        proxy.captured("s", 2)
+        with closing(sqlite3.connect(proxy.home.store / "raw_rag.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            for n in range(3):
+                proxy.post(asking(f"Lost {n}.", stream=True), x_raw_rag_session="s")
+            assert proxy.served.end() == 0
+            other.execute("ROLLBACK")
+        status = proxy.home.read("status")
+        assert (status["llm_calls"]["proxy"], status["capture_errors"]) == (4, 3)
+        assert "the server ended" in str(status["problems"])

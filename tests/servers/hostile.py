@@ -45,6 +45,8 @@ class Hostile:
 
     port: int
     steps: list[Step] = field(default_factory=list)
+    first: list[Step] = field(default_factory=list)
+    """What is said to the next request alone, if anything is."""
     asked: list[Asked] = field(default_factory=list)
     left: threading.Event = field(default_factory=threading.Event)
     """A client went away while ``GONE`` waited."""
@@ -67,7 +69,8 @@ class Hostile:
             try:
                 while (asked := _read(stream)) is not None:
                     self.asked.append(asked)
-                    if not self._take(connection, list(self.steps)):
+                    steps, self.first = self.first or list(self.steps), []
+                    if not self._take(connection, steps):
                         return
             except OSError:
                 self.left.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
@@ -28,6 +29,7 @@ from agent_raw_rag.gateway.shapes import (
 )
 
 PATH = "/v1/messages"
+_REMINDERS = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 VERSION = "2023-06-01"
 """Of the form, in the header ``anthropic-version``."""
 
@@ -93,7 +95,7 @@ class Heard:
         if kind == "message_start":
             self._message(mapping(told.get("message")))
         elif kind == "message_delta":
-            self._message({**mapping(told.get("delta")), "usage": told.get("usage")})
+            self._message(mapping(told.get("delta")))
         elif kind == "message_stop":
             self._said = replace(self._said, ended=True)
         elif kind == "error":
@@ -104,16 +106,12 @@ class Heard:
         self._said = replace(self._said, error=error_of(told.get("error")) or "error")
 
     def _message(self, told: Any) -> None:
-        usage, finish = mapping(told.get("usage")), string(told.get("stop_reason"))
-        old = self._said
-        asked_tokens, said_tokens = number(usage.get("input_tokens")), number(usage.get("output_tokens"))
+        finish, old = string(told.get("stop_reason")), self._said
         self._said = replace(
             old,
             model=string(told.get("model")) or old.model,
             finish=finish or old.finish,
             ended=old.ended or bool(finish),
-            asked_tokens=old.asked_tokens if asked_tokens is None else asked_tokens,
-            said_tokens=old.said_tokens if said_tokens is None else said_tokens,
         )
 
     def _block(self, index: int, block: Any) -> str:
@@ -142,8 +140,18 @@ def _message(told: Any) -> Message | None:
     role, content = string(told.get("role")), told.get("content")
     if role not in ("user", "assistant"):
         return None
-    text = _text(content)
+    text = _text(content) if role == "assistant" else _text(_without_reminders(content))
     return Message(role, text) if text else None
+
+
+def _without_reminders(content: object) -> object:
+    """What a user's message says, without parts that are nothing but reminders: these are the host's words, not the user's."""
+    if isinstance(content, str):
+        return content if _REMINDERS.sub("", content).strip() else ""
+    parts = map(mapping, sequence(content))
+    return [
+        part for part in parts if part.get("type") != "text" or _REMINDERS.sub("", string(part.get("text"))).strip()
+    ]
 
 
 def _text(content: object) -> str:

@@ -6,7 +6,6 @@ configured, and so does its key. Whoever asks may be cancelled at any time; the 
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from agent_raw_rag.gateway.anthropic import VERSION
 from agent_raw_rag.gateway.forms import FORMS, Form
 from agent_raw_rag.gateway.frames import Frames
 from agent_raw_rag.gateway.shapes import Hearing, Message, Request, error_of, mapping, parsed, sequence, string
-from agent_raw_rag.gateway.upstream import Upstream
+from agent_raw_rag.gateway.trust import trusted
+from agent_raw_rag.gateway.upstream import Upstream, key_headers
 from agent_raw_rag.search.fence import one_line
 
 if TYPE_CHECKING:
@@ -71,9 +71,8 @@ class Server:
     def headers(self, key: str) -> dict[str, str]:
         """Of a request with this key."""
         kind = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
-        if self.upstream.form == "anthropic":
-            return {**kind, "anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
-        return {**kind, **({"authorization": f"Bearer {key}"} if key else {})}
+        version = {"anthropic-version": VERSION} if self.upstream.form == "anthropic" else {}
+        return {**kind, **version, **key_headers(self.upstream.form, key)}
 
     def masked(self, text: str) -> str:
         """A text without the key."""
@@ -152,13 +151,15 @@ async def _listen(exchange: _Exchange, hearing: Hearing, on_words: OnWords) -> N
     for frame in frames.end():
         if words := hearing.frame(frame):
             await on_words(words)
+    if frames.lost:
+        raise UpstreamError(f"Some of the answer of {exchange.server.root} is missing: frames of it were too long.")
 
 
 class _Exchange:
     """One request and its answer, which is read in pieces."""
 
     def __init__(self, server: Server, request: Request) -> None:
-        self._server = server
+        self.server = server
         self._request = request
         self._number = 0
         self._read = bytearray()
@@ -167,11 +168,11 @@ class _Exchange:
     async def __aenter__(self) -> _Exchange:
         import anyio.to_thread
 
-        server, body = self._server, self._request.body
+        server, body = self.server, self._request.body
         url, headers = f"{server.root}{self._request.path}", server.headers(server.upstream.key(server.environment))
         headers["accept-encoding"] = "identity"
-        verify = await anyio.to_thread.run_sync(_trust, server.root)
-        import httpx2  # its first import takes a while too, and was made in the thread
+        verify = await anyio.to_thread.run_sync(trusted, server.root)
+        import httpx2
 
         timeout = httpx2.Timeout(None, connect=server.upstream.connect_seconds)
         self._client = httpx2.AsyncClient(verify=verify, trust_env=False, follow_redirects=False, timeout=timeout)
@@ -195,20 +196,20 @@ class _Exchange:
         with anyio.CancelScope(shield=True):
             await self.response.aclose()
             await self._client.aclose()
-        if self._server.watching:
-            kept = self._server.masked(self._read.decode("utf-8", "replace")).encode()
-            headers = {name: self._server.masked(value) for name, value in self.response.headers.items()}
-            self._server.watching.response(self._number, self.response.status_code, headers, kept)
+        if self.server.watching:
+            kept = self.server.masked(self._read.decode("utf-8", "replace")).encode()
+            headers = {name: self.server.masked(value) for name, value in self.response.headers.items()}
+            self.server.watching.response(self._number, self.response.status_code, headers, kept)
 
     async def pieces(self, most: int) -> AsyncGenerator[bytes, None]:
         """The body as it comes. Raises UpstreamError: it breaks off, or is longer than anybody reads."""
         size = 0
-        with failures(self._server):
+        with failures(self.server):
             async for piece in self.response.aiter_bytes():
                 size += len(piece)
                 if size > most:
-                    raise UpstreamError(f"{self._server.root} does not come to an end: {most:,} bytes were read.")
-                if self._server.watching:
+                    raise UpstreamError(f"{self.server.root} does not come to an end: {most:,} bytes were read.")
+                if self.server.watching:
                     self._read += piece
                 yield piece
 
@@ -237,10 +238,3 @@ def failures(server: Server) -> Iterator[None]:
 
 def _reason(error: Exception) -> str:
     return one_line(str(error) or type(error).__name__, LONGEST_MESSAGE).rstrip(".")
-
-
-def _trust(root: str) -> ssl.SSLContext:
-    """Whom to believe; called in a worker thread. For a server without TLS nobody: loading certificates takes 50 ms and more."""
-    import httpx2  # noqa: F401
-
-    return ssl.create_default_context() if root.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -18,6 +18,7 @@ import anyio.to_thread
 
 from agent_raw_rag.errors import BadArgumentError, UpstreamError
 from agent_raw_rag.gateway.asking import Asking
+from agent_raw_rag.gateway.fitted import fitted
 from agent_raw_rag.gateway.history import DOOR, History
 from agent_raw_rag.gateway.prompt import Prompt, Prompting
 from agent_raw_rag.gateway.shapes import Hearing, Message
@@ -26,8 +27,6 @@ from agent_raw_rag.memory.results import Captured, Memory
 from agent_raw_rag.models import Actor, Capture, Role
 
 LONGEST_MODEL = 200
-CUT_SHORT = frozenset({"length", "max_tokens"})
-"""Reasons to end, in the words of the forms, that leave an answer without its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,7 @@ class Conversation:
 
     def _end(self, question: Question, begun: _Begun, hearing: Hearing, late: bool) -> Answer:
         said = hearing.said
-        partial = late or not said.ended or said.error is not None or said.finish in CUT_SHORT
+        partial = late or said.is_cut
         used = [one.source_id for one in begun.prompt.memories]
         answer, stored = Answer(said.words, begun.session, begun.model, used, begun.stored, partial), begun.stored
         if said.words.strip():
@@ -170,19 +169,11 @@ class Conversation:
         store = self.store
         if store is None:
             return False
-        capture = self.label(
-            Capture(
-                text[:MOST_CONTENT],
-                DOOR,
-                door=DOOR,
-                session=session,
-                role=role,
-                host_turn_id=self.new_id(),
-                time=self.now(),
-                author=author,
-                partial=partial,
-            )
-        )
+        told = Capture(
+            text, DOOR, door=DOOR, session=session, role=role, host_turn_id=self.new_id(), time=self.now(),
+            author=author, partial=partial,
+        )  # fmt: skip
+        capture = self.label(fitted(told))
         stored = self._guarded("storing a turn", lambda: store([capture], question.actor), [], problems)
         return any(one.recorded for one in stored)
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent_raw_rag.gateway.fitted import fitted
 from agent_raw_rag.gateway.forms import Form
-from agent_raw_rag.gateway.frames import frames_of
-from agent_raw_rag.gateway.shapes import Asked, Said
-from agent_raw_rag.ingest.captured import normal
+from agent_raw_rag.gateway.frames import Frames
+from agent_raw_rag.gateway.questions import answer_id, digest, question_id
+from agent_raw_rag.gateway.shapes import Asked, Hearing, Said
+from agent_raw_rag.gateway.unpacking import unpacked
 from agent_raw_rag.models import Capture, Millis, Role
 
 SOURCE = "proxy"
 LONGEST_NAME = 200
-_WINDOW = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-"""Encoding -> what zlib calls it."""
 FEW = 16
-MOST = 64 * 1024 * 1024
-"""Bytes of an answer that is unpacked."""
+BEGINNING = 200
+BOM = b"\xef\xbb\xbf"
+_DIGIT = re.compile(r"\d")
+AT_ONCE = 64 * 1024
+"""Bytes that are read before others have their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,88 +35,75 @@ class Exchange:
     """The answer's end is missing."""
     asked_at: Millis
     said_at: Millis
+    question: str = ""
+    """The id of the user's turn; empty: the one that follows from the request."""
 
 
 def session_of(asked: Asked, named: str | None, who: str) -> str:
-    """The id of the conversation: the caller's, else one that follows from who asks and from how it began."""
+    """The id of the conversation: the caller's, else one that follows from who asks and from how it began: the first words of the
+    user, and of the system's its beginning until the first digit, since further on stand clocks and the state of things, which
+    would make each request a conversation of its own."""
     if named:
-        return named if len(named) <= LONGEST_NAME else f"proxy-{_digest(named)}"
-    return f"proxy-{_digest(who, asked.first('system'), asked.first('user'))}"
+        return named if len(named) <= LONGEST_NAME else f"proxy-{digest(named)}"
+    return f"proxy-{digest(who, _DIGIT.split(asked.first('system')[:BEGINNING])[0], asked.first('user'))}"
 
 
 def heard(
     form: Form, pieces: Sequence[bytes], encoding: str = "", *, breathe: Callable[[], None] = lambda: None
 ) -> Said:
-    """What an answer says, at once or in frames, whatever its headers say of it.
+    """What an answer says, at once or in frames, whatever its headers say of it. ``missing`` says why it is not all.
+
+    Never raises.
 
     Args:
         form: What is spoken.
         pieces: The answer's bytes, in order.
         encoding: How they are packed.
         breathe: Called every few frames.
-
-    Raises:
-        ValueError: it is packed in a way that cannot be unpacked.
     """
-    plain, hearing = _unpacked(pieces, encoding.strip().lower()), form.hearing()
-    if b"".join(plain[:FEW]).lstrip()[:1] == b"{":
-        hearing.whole(b"".join(plain))
-    else:
-        for n, frame in enumerate(frames_of(plain)):
-            hearing.frame(frame)
-            if not n % FEW:
-                breathe()
-    return hearing.said
+    plain, missing = unpacked(pieces, encoding)
+    hearing = form.hearing()
+    if b"".join(plain[:FEW]).removeprefix(BOM).lstrip()[:1] == b"{":
+        hearing.whole(b"".join(plain).removeprefix(BOM))
+        return replace(hearing.said, missing=missing, ended=True)
+    missing = _listen(hearing, plain, breathe) or missing
+    return replace(hearing.said, missing=missing)
 
 
 def captures(exchange: Exchange, *, kept: bool = False, passing: bool = False) -> list[Capture]:
     """What is stored. Of a history that is sent again only what is new, since each turn is the same turn when it comes again; two
-    that say the same at different places of a conversation are two."""
+    that say the same at different places of a conversation are two. What is longer than a capture may be is cut."""
     asked, said = exchange.asked, exchange.said
+    question = exchange.question or question_id(asked)
     found = []
-    place = _count(asked, "user", asked.last_user)
     if asked.last_user.strip():
         found.append(Capture(
-            asked.last_user, SOURCE, door=SOURCE, session=exchange.session, role=Role.USER, repeat=place,
+            asked.last_user, SOURCE, door=SOURCE, session=exchange.session, role=Role.USER, host_turn_id=question,
             time=exchange.asked_at, kept=kept, passing=passing,
         ))  # fmt: skip
     if said.words.strip():
         found.append(Capture(
             said.words, SOURCE, door=SOURCE, session=exchange.session, role=Role.ASSISTANT,
-            host_turn_id=_answer_id(asked, said, place), time=exchange.said_at,
-            author=_name(said.model or asked.model), partial=exchange.partial or said.error is not None,
-            kept=kept, passing=passing,
+            host_turn_id=answer_id(asked, question, said.words), time=exchange.said_at,
+            author=_name(said.model or asked.model), partial=exchange.partial or said.is_cut, kept=kept, passing=passing,
         ))  # fmt: skip
-    return found
+    return [fitted(one) for one in found]
 
 
-def _answer_id(asked: Asked, said: Said, place: int) -> str:
-    """What makes an answer the same answer: its words, what they answer, and how often they were said before. Two questions that
-    get the same answer get two, whether a history came with them or not."""
-    before = _count(asked, "assistant", said.words)
-    return f"said-{_digest(normal(asked.last_user), str(place), normal(said.words), str(before))}"
-
-
-def _count(asked: Asked, role: str, text: str) -> int:
-    """How often a role says the very same in a request."""
-    wanted = normal(text)
-    return sum(1 for one in asked.messages if one.role == role and normal(one.text) == wanted)
+def _listen(hearing: Hearing, pieces: Sequence[bytes], breathe: Callable[[], None]) -> str:
+    """Hear a stream; why it was not heard in full."""
+    frames, n = Frames(), 0
+    for piece in (whole[at : at + AT_ONCE] for whole in pieces for at in range(0, len(whole), AT_ONCE)):
+        for frame in frames.feed(piece):
+            hearing.frame(frame)
+            n += 1
+            if not n % FEW:
+                breathe()
+        breathe()
+    for frame in frames.end():
+        hearing.frame(frame)
+    return f"{frames.lost} frames of an answer were too long" if frames.lost else ""
 
 
 def _name(model: str) -> str | None:
     return " ".join(model.split())[:LONGEST_NAME] or None
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-
-
-def _unpacked(pieces: Sequence[bytes], encoding: str) -> Sequence[bytes]:
-    if encoding in ("", "identity"):
-        return pieces
-    if encoding not in _WINDOW:
-        raise ValueError(f"an answer is packed as {encoding[:40]!r}")
-    try:
-        return [zlib.decompressobj(_WINDOW[encoding]).decompress(b"".join(pieces), MOST)]
-    except zlib.error:
-        raise ValueError(f"an answer is no {encoding}") from None

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 LONGEST = 8 * 1024 * 1024
 """Bytes of one frame: a longer one is lost, and counted."""
 _END_OF_LINE = re.compile(rb"\r\n|\n|\r")
+_BLANKS = re.compile(rb"(\r\n|\n)\1{2,}")
+"""Ends of lines of which all but two end nothing."""
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -42,6 +44,7 @@ class Frames:
         if self._after_cr and piece.startswith(b"\n"):
             piece = piece[1:]
         self._after_cr = piece.endswith(b"\r")
+        piece = _BLANKS.sub(rb"\1\1", piece)
         *ended, rest = _END_OF_LINE.split(piece)
         for line in ended:
             self._grow(line)

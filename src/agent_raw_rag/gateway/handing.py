@@ -7,6 +7,7 @@ was meant for. Redirects are answers like others.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -14,11 +15,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from agent_raw_rag.errors import UpstreamError
+from agent_raw_rag.gateway.trust import trusted
 from agent_raw_rag.gateway.upstream import Headers, Upstream, headers_down, headers_up
 from agent_raw_rag.gateway.wire import BrokenError, Wire, connect
 
 IDLE_SECONDS = 4.0
 """An unused connection is kept so long: less than after what most servers close it, just when the next request is on its way."""
+_ASKS = re.compile(rb"/(?:chat/completions|completions|messages|messages/count_tokens|embeddings|responses|rerank)/*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class Handed:
     body: bytes
     token: str
     """Ours, which the caller showed: it must not go up."""
+
+    @property
+    def may_come_twice(self) -> bool:
+        """Whether it changes nothing for good: it only reads, or asks a model, as all that models say is asked for."""
+        return self.method not in ("POST", "PATCH") or _ASKS.search(self.target.partition(b"?")[0]) is not None
 
 
 class Answer:
@@ -54,7 +62,7 @@ class Answer:
             raise UpstreamError(f"The answer of {self._upstream.name} broke off: {why}.") from None
 
 
-class Link:
+class Connections:
     """The connections to one upstream."""
 
     def __init__(self, upstream: Upstream, environment: Mapping[str, str]) -> None:
@@ -77,9 +85,14 @@ class Link:
         """
         target = b"/" + self._path + handed.target if self._path else handed.target
         headers = self._headers(handed)
-        wire = await self._connected()
+        wire = self._kept() or await self._connected()
         try:
-            status, sent = await self._asked(wire, handed, target, headers)
+            try:
+                status, sent = await self._asked(wire, handed, target, headers)
+            except _GoneError:
+                wire.close()
+                wire = await self._connected()
+                status, sent = await self._asked(wire, handed, target, headers)
             yield Answer(wire, self.upstream, handed.method, status, sent)
         finally:
             if wire.is_open:
@@ -105,18 +118,29 @@ class Link:
         try:
             return await wire.ask(handed.method, target, headers, handed.body, self.upstream.read_seconds)
         except (BrokenError, OSError) as error:
+            # A server closes what it has kept unused for long enough, maybe just when a request is on its way: it has not
+            # read that one. Should it have, and died of it before its first byte, a model is asked twice, which changes
+            # nothing. A new connection was not kept, so what it does not answer is never sent again.
+            is_gone = wire.idle_since > 0 and isinstance(error, BrokenError) and error.unanswered
+            if is_gone and handed.may_come_twice:
+                raise _GoneError from None
             raise self._silent(error) from None
 
-    async def _connected(self) -> Wire:
+    def _kept(self) -> Wire | None:
+        """A connection that was used before."""
         oldest = time.monotonic() - IDLE_SECONDS
         while self._idle:
             wire = self._idle.pop()
             if wire.is_open and wire.idle_since > oldest:
                 return wire
             wire.close()
+        return None
+
+    async def _connected(self) -> Wire:
+        """A new one."""
         try:
             if self._root.startswith("https:") and self._trusted is None:
-                self._trusted = await asyncio.to_thread(_trusted)
+                self._trusted = await asyncio.to_thread(trusted, self._root)
             return await connect(self._root, self._trusted, self.upstream.connect_seconds)
         except OSError as error:
             raise self._silent(error) from None
@@ -126,14 +150,12 @@ class Link:
             why = "it is silent"
         else:
             why = str(error) if isinstance(error, BrokenError) else type(error).__name__
+        name = self.upstream.name  # and not its address: whoever asks need not know the inside of a network
         return UpstreamError(
-            f"{self.upstream.name} does not answer ({why}).", hint=f"Is a server running at {self._root}?"
+            f"The upstream {name} does not answer ({why}).",
+            hint=f"Is it running? Its address is proxy.upstreams.{name}.url of the configuration.",
         )
 
 
-def _trusted() -> ssl.SSLContext:
-    """Whom to trust. Takes a while."""
-    import httpx2
-
-    found: ssl.SSLContext = httpx2.create_ssl_context(trust_env=False)
-    return found
+class _GoneError(Exception):
+    """A kept connection was closed before it was used again."""

@@ -21,7 +21,6 @@ from agent_raw_rag.gateway.shapes import (
     error_of,
     joined,
     mapping,
-    number,
     parsed,
     sequence,
     string,
@@ -80,12 +79,9 @@ class Heard:
         return self._take(mapping(parsed(frame.data)), "delta")
 
     def _take(self, told: Any, key: str) -> str:
-        usage = mapping(told.get("usage"))
         self._said = replace(
             self._said,
             model=string(told.get("model")) or self._said.model,
-            asked_tokens=_either(number(usage.get("prompt_tokens")), self._said.asked_tokens),
-            said_tokens=_either(number(usage.get("completion_tokens")), self._said.said_tokens),
             error=error_of(told.get("error")) or self._said.error,
         )
         return "".join([self._choice(choice, key) for choice in _firsts(told.get("choices"))])
@@ -105,7 +101,8 @@ class Heard:
 def _firsts(choices: object) -> Iterator[Any]:
     """The choice of index 0."""
     for n, choice in enumerate(map(mapping, sequence(choices))):
-        if choice.get("index", n) == 0:
+        index = choice.get("index")
+        if (n if index is None else index) == 0:
             yield choice
 
 
@@ -146,7 +143,3 @@ def _part(part: Any) -> str:
     if not kind or kind in ("thinking", "reasoning"):
         return ""
     return IMAGE if "image" in kind else AUDIO if "audio" in kind else FILE
-
-
-def _either(new: int | None, old: int | None) -> int | None:
-    return old if new is None else new

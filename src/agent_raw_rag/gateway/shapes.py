@@ -6,6 +6,7 @@ Requests and answers come from others: of what is no JSON, or not the JSON that 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,7 +20,11 @@ from agent_raw_rag.sanitize.options import Options
 
 IMAGE, AUDIO, FILE = "[image]", "[audio]", "[file]"
 """What stands for a part that is no text."""
+CUT_SHORT = frozenset({"length", "max_tokens"})
+"""Reasons to end, in the words of the forms, that leave an answer without its end."""
 _MOST_CALLS = 1000
+_MOST_PARTS, _MOST_COMMAS = 500_000, 4_000_000
+_MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,200})"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +66,17 @@ class Said:
     model: str = ""
     finish: str = ""
     """Why it ended, in the words of its form; empty: it did not say."""
-    asked_tokens: int | None = None
-    said_tokens: int | None = None
     error: str | None = None
     """What the server says went wrong. None: nothing."""
     ended: bool = False
     """The end came: a reason, or the stream's last frame."""
+    missing: str = ""
+    """Why some of what came could not be read; empty: all of it was."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Its end is missing, or some of it."""
+        return not self.ended or self.error is not None or self.finish in CUT_SHORT or bool(self.missing)
 
     @property
     def words(self) -> str:
@@ -137,6 +147,17 @@ def parsed(data: bytes | str) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError):
         return None
+
+
+def is_readable(data: bytes) -> bool:
+    """Whether a document has so few parts that reading it takes no more memory than a few times its length."""
+    return data.count(b"{") + data.count(b"[") <= _MOST_PARTS and data.count(b",") <= _MOST_COMMAS
+
+
+def model_in(data: bytes) -> str:
+    """The model that a document names first, found without reading it; empty: none."""
+    found = _MODEL.search(data)
+    return found[1].decode("utf-8", "replace") if found else ""
 
 
 def mapping(value: object) -> Mapping[str, Any]:

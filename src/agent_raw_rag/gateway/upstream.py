@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from agent_raw_rag.encode.http_url import server_root
 from agent_raw_rag.errors import NotFoundError, UpstreamError
+from agent_raw_rag.memory.token_terms import MARK
 
 Headers = Sequence[tuple[bytes, bytes]]
 """(name in lower case, value)."""
@@ -17,10 +18,16 @@ _HOP = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade".split()
 )
 """What concerns one connection, and not what travels over it."""
-_SECRETS = frozenset(b"authorization x-api-key api-key cookie".split())
+_SECRETS = frozenset(b"authorization x-api-key api-key x-goog-api-key cookie".split())
+TOKEN_MARK = MARK.encode()
+"""How each token of ours begins: none may go up, whoever's it is."""
 _OURS = (b"x-raw-rag-", b"x-octop-", b"x-ragger-")
-_NOT_UP = _HOP | frozenset(b"host content-length accept-encoding expect origin referer forwarded via".split())
-_NOT_DOWN = _HOP | frozenset((b"x-session-id", b"x-accel-buffering"))
+_CALLER = (b"x-forwarded-", b"access-control-", b"sec-fetch-")
+_NOT_UP = _HOP | frozenset(b"host content-length accept-encoding expect origin referer forwarded via x-real-ip".split())
+"""What says who asks us, and from where."""
+_ORIGIN = frozenset(b"set-cookie set-cookie2 alt-svc strict-transport-security clear-site-data".split())
+"""What a server says to browsers about itself: here it would be said about us."""
+_NOT_DOWN = _HOP | _ORIGIN | frozenset((b"x-session-id", b"x-accel-buffering"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +94,21 @@ def chosen(upstreams: Sequence[Upstream], form: str, model: str, named: str | No
 def headers_up(upstream: Upstream, sent: Headers, key: str, token: str) -> list[tuple[bytes, bytes]]:
     """The headers of a request that is handed on. ``token``: ours, which the caller showed; it never goes up."""
     dropped = _NOT_UP | _named(sent) | (frozenset((b"cookie",)) if upstream.passthrough else _SECRETS)
-    secret = token.encode("latin-1", "replace")
+    secret = token.encode("latin-1", "replace") or TOKEN_MARK
     kept = [
         (name, value) for name, value in sent
-        if name not in dropped and not name.startswith(_OURS) and not (secret and secret in value)
+        if name not in dropped and not name.startswith(_OURS + _CALLER) and secret not in value and TOKEN_MARK not in value
     ]  # fmt: skip
     kept.append((b"accept-encoding", b"identity"))
-    if key and upstream.form == "anthropic":
-        kept.append((b"x-api-key", key.encode()))
-    elif key:
-        kept.append((b"authorization", b"Bearer " + key.encode()))
+    kept += [(name.encode(), value.encode()) for name, value in key_headers(upstream.form, key).items()]
     return kept
+
+
+def key_headers(form: str, key: str) -> dict[str, str]:
+    """How a key is shown to a server that speaks this form."""
+    if not key:
+        return {}
+    return {"x-api-key": key} if form == "anthropic" else {"authorization": f"Bearer {key}"}
 
 
 def headers_down(sent: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -105,7 +116,9 @@ def headers_down(sent: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes
     lower = [(name.lower(), value) for name, value in sent]
     dropped = _NOT_DOWN | _named(lower)
     chunked = any(name == b"transfer-encoding" for name, _ in lower)
-    return [pair for pair in lower if pair[0] not in dropped and not (chunked and pair[0] == b"content-length")]
+    if chunked:
+        dropped |= {b"content-length"}
+    return [pair for pair in lower if pair[0] not in dropped and not pair[0].startswith(b"access-control-")]
 
 
 def _named(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:

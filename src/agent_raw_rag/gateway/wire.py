@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import h11
 
-from agent_raw_rag.gateway.chunks import Chunks
+from agent_raw_rag.gateway.chunked_body import ChunkedBody
 from agent_raw_rag.gateway.upstream import Headers
 
 MOST_HEAD = 65_536
@@ -25,6 +25,11 @@ _BODILESS = (204, 304)
 class BrokenError(Exception):
     """The other side speaks no HTTP, or its answer broke off."""
 
+    def __init__(self, why: str, *, unanswered: bool = False) -> None:
+        """``unanswered``: it ended before any byte of an answer came."""
+        super().__init__(why)
+        self.unanswered = unanswered
+
 
 class Wire(asyncio.Protocol):
     """A connection, and the answer that is read from it."""
@@ -33,11 +38,11 @@ class Wire(asyncio.Protocol):
         self.transport: asyncio.Transport
         self._pieces: list[bytes] = []
         self._held = 0
+        self._heard = False
+        self._is_read = True
         self._ended = False
         self._torn = False
         self._news = asyncio.Event()
-        self._writable = asyncio.Event()
-        self._writable.set()
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD)
         self.is_reusable = True
         """Its last answer came to its end, and another may follow."""
@@ -53,6 +58,7 @@ class Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Bytes came."""
         self._pieces.append(data)
+        self._heard = True
         self._held += len(data)
         if self._held >= ENOUGH:
             self.transport.pause_reading()
@@ -68,15 +74,6 @@ class Wire(asyncio.Protocol):
         """It is closed."""
         self._ended, self._torn = True, self._torn or exc is not None
         self._news.set()
-        self._writable.set()
-
-    def pause_writing(self) -> None:
-        """The other side reads slowly."""
-        self._writable.clear()
-
-    def resume_writing(self) -> None:
-        """It has caught up."""
-        self._writable.set()
 
     # ------------------------------------------------------------ what the relay calls
 
@@ -94,15 +91,18 @@ class Wire(asyncio.Protocol):
             BrokenError: the connection broke, or the other side speaks no HTTP.
             TimeoutError: it is silent for so many seconds.
         """
-        self.is_reusable = False
+        self.is_reusable = self._heard = False
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD)
         try:
             self.transport.write(self._written(method, target, headers, body))
-            async with asyncio.timeout(seconds):
-                await self._writable.wait()
-            return await self._head(seconds)
-        except (h11.ProtocolError, OSError) as error:
-            raise BrokenError(type(error).__name__) from None
+            answer = await self._head(seconds)  # it may come before the body was read, and the body never be
+            self._is_read = not self.transport.get_write_buffer_size()
+            return answer
+        except TimeoutError:  # an OSError
+            raise
+        except (h11.ProtocolError, OSError, BrokenError) as error:
+            why = str(error) if isinstance(error, BrokenError) else type(error).__name__
+            raise BrokenError(why, unanswered=self._ended and not self._heard) from None
 
     async def pieces(self, method: str, status: int, headers: Headers, seconds: float) -> AsyncIterator[bytes]:
         """The answer's body. Raises as ``ask``."""
@@ -112,7 +112,7 @@ class Wire(asyncio.Protocol):
         async for piece in body:
             yield piece
         kept = sent.get(b"connection", b"").lower() != b"close" and self._http.their_http_version == b"1.1"
-        self.is_reusable = self.is_reusable and kept
+        self.is_reusable = self.is_reusable and kept and self._is_read
 
     def close(self) -> None:
         """Close it at once."""
@@ -160,7 +160,7 @@ class Wire(asyncio.Protocol):
                 yield piece
 
     async def _chunked(self, data: bytes, seconds: float) -> AsyncIterator[bytes]:
-        chunks = Chunks()
+        chunks = ChunkedBody()
         while True:
             try:
                 piece = chunks.feed(data)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 import anyio.to_thread
 
-from agent_raw_rag.gateway.handing import Link
+from agent_raw_rag.gateway.handing import Connections
 from agent_raw_rag.runtime.upstreams import upstreams_of
 from agent_raw_rag.server.http.doors import Door
 from agent_raw_rag.server.http.proxy.captor import Captor
@@ -27,11 +27,11 @@ def proxy_part(ground: Ground) -> Part:
     door = Door(
         "/v1/*", METHODS, own_space=True, scope="proxy", body="any", body_limit=settings.proxy.body_limit, api_key=True
     )
-    links = {one.name: Link(one, ground.runtime.environment) for one in upstreams_of(settings.proxy)}
-    if not links:
+    connections = {one.name: Connections(one, ground.runtime.environment) for one in upstreams_of(settings.proxy)}
+    if not connections:
         return Part([Route(door, nobody)])
     captor = Captor(ground)
-    relay = Relay(ground, links, captor)
+    relay = Relay(ground, connections, captor)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -41,7 +41,7 @@ def proxy_part(ground: Ground) -> Part:
             with anyio.move_on_after(LAST_SECONDS):
                 await relay.idle()
             await anyio.to_thread.run_sync(captor.close)
-            for link in links.values():
-                link.close()
+            for one in connections.values():
+                one.close()
 
     return Part([Route(door, relay)], running)

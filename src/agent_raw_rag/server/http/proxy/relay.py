@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 import anyio
 import anyio.to_thread
 
 from agent_raw_rag.errors import NotFoundError, RawRagError, UpstreamError
+from agent_raw_rag.gateway import shapes
 from agent_raw_rag.gateway.exchange import session_of
 from agent_raw_rag.gateway.forms import ANTHROPIC, OPENAI, Form, form_of_path
-from agent_raw_rag.gateway.handing import Answer, Handed, Link
+from agent_raw_rag.gateway.handing import Answer, Connections, Handed
 from agent_raw_rag.gateway.shapes import Asked
 from agent_raw_rag.gateway.upstream import chosen
+from agent_raw_rag.log import NAME
 from agent_raw_rag.server.http.guard import Receive, Scope, Send
 from agent_raw_rag.server.http.proxy.captor import Captor, now
-from agent_raw_rag.server.http.proxy.overheard import Overheard
+from agent_raw_rag.server.http.proxy.overheard import TOO_MANY, Overheard
 from agent_raw_rag.server.http.proxy.said import say, worded
 from agent_raw_rag.server.http.routes import Ground
 from agent_raw_rag.server.http.visit import headers_of, shown_secret, visit_of
@@ -26,15 +30,17 @@ AT_ONCE = 64 * 1024
 """Bytes of a request that are read in the event loop; a longer one is read in a thread."""
 SESSION_HEADERS = ("x-raw-rag-session", "x-ragger-session")
 EVENT_STREAM = "text/event-stream"
+Read = TypeVar("Read")
+_log = logging.getLogger(NAME)
 
 
 class Relay:
     """The ASGI application behind ``/v1/*``."""
 
-    def __init__(self, ground: Ground, links: Mapping[str, Link], captor: Captor) -> None:
+    def __init__(self, ground: Ground, connections: Mapping[str, Connections], captor: Captor) -> None:
         self._ground = ground
-        self._links = links
-        self._upstreams = [link.upstream for link in links.values()]
+        self._connections = connections
+        self._upstreams = [one.upstream for one in connections.values()]
         self._captor = captor
         self._under_way = 0
         self._idle = anyio.Event()
@@ -62,28 +68,53 @@ class Relay:
     async def _answer(self, scope: Scope, body: bytes, send: Send) -> None:
         headers = headers_of(scope)
         path: str = scope["raw_path"].decode("latin-1").rstrip("/")
-        form = ANTHROPIC if "anthropic-version" in headers and path != OPENAI.path else form_of_path(path)
+        plain = _plain(path)
+        form = ANTHROPIC if "anthropic-version" in headers and plain != OPENAI.path else form_of_path(plain)
         try:
             _check(path)
-            asked = await _read(form, body)
+            is_readable = scope["method"] == "POST" and await _in_turn(shapes.is_readable, body)
+            asked = await _in_turn(form.asked, body) if is_readable else Asked(shapes.model_in(body))
             named = next(iter(headers.get("x-raw-rag-upstream", [])), None)
-            link = self._links[chosen(self._upstreams, form.name, asked.model, named).name]
-            one = self._overheard(scope, headers, form, asked)
-            spoken = scope["method"] == "POST" and path == form.path
-            async with link.open(_handed(scope, headers, body)) as answer:
-                await self._pass(answer, one, send, spoken=spoken)
+            to = self._connections[chosen(self._upstreams, form.name, asked.model, named).name]
+            spoken = scope["method"] == "POST" and plain == form.path
+            one = self._overheard(scope, headers, form, asked, wanted=spoken and self._captor.stores)
+            if one.wanted and not is_readable:
+                one.missing = TOO_MANY
+            await self._exchange(to, _handed(scope, headers, body), one, send, spoken=spoken)
         except RawRagError as error:
             await say(send, form, error)
 
-    def _overheard(self, scope: Scope, headers: dict[str, list[str]], form: Form, asked: Asked) -> Overheard:
+    def _overheard(
+        self, scope: Scope, headers: dict[str, list[str]], form: Form, asked: Asked, *, wanted: bool
+    ) -> Overheard:
         bearer, space = visit_of(scope).admitted()
         told = next((value for name in SESSION_HEADERS for value in headers.get(name, []) if value), None)
-        return Overheard(form, asked, session_of(asked, told, bearer.prefix), space, bearer.actor("proxy"), now())
+        session = session_of(asked, told, bearer.prefix)
+        return Overheard(form, asked, session, space, bearer.actor("proxy"), now(), self._captor.budget, wanted)
+
+    async def _exchange(self, to: Connections, handed: Handed, one: Overheard, send: Send, *, spoken: bool) -> None:
+        is_answered = False
+        try:
+            async with to.open(handed) as answer:
+                is_answered = True
+                await self._pass(answer, one, send, spoken=spoken)
+        except UpstreamError as error:
+            _log.warning("proxy: %s (%s)", error.message, to.upstream.root)
+            raise
+        except anyio.get_cancelled_exc_class():
+            if spoken and not is_answered:  # whoever asked is gone before an answer: what was asked is kept
+                is_answered = True
+                self._captor.take(one)
+            raise
+        finally:
+            if not (is_answered and spoken):
+                one.drop()
 
     async def _pass(self, answer: Answer, one: Overheard, send: Send, *, spoken: bool) -> None:
         packed = b",".join(value for name, value in answer.headers if name == b"content-encoding")
         one.encoding = packed.decode("latin-1")
-        one.heard = spoken and 200 <= answer.status < 300
+        if not 200 <= answer.status < 300:
+            one.refused()
         try:
             own = [(b"x-session-id", one.session.encode("latin-1", "replace")), (b"x-accel-buffering", b"no")]
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers + own})
@@ -96,10 +127,10 @@ class Relay:
     async def _pass_body(self, answer: Answer, one: Overheard, send: Send) -> None:
         try:
             async for piece in answer.pieces():
-                if one.heard:
-                    one.add(piece)
+                one.add(piece)
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except UpstreamError as error:
+            _log.warning("proxy: %s", error.message)
             if not _is_stream(answer, one):
                 return  # what is not complete must not look so: the connection is cut
             told = b"\n\n" + one.form.error_frame(worded(error))
@@ -115,8 +146,13 @@ async def _until_gone(receive: Receive, ending: anyio.CancelScope) -> None:
     ending.cancel()
 
 
-async def _read(form: Form, body: bytes) -> Asked:
-    return form.asked(body) if len(body) <= AT_ONCE else await anyio.to_thread.run_sync(form.asked, body)
+async def _in_turn(read: Callable[[bytes], Read], body: bytes) -> Read:
+    return read(body) if len(body) <= AT_ONCE else await anyio.to_thread.run_sync(read, body)
+
+
+def _plain(path: str) -> str:
+    """A path as servers understand it, however it is spelled."""
+    return re.sub("/+", "/", unquote_to_bytes(path).decode("latin-1")).rstrip("/")
 
 
 def _check(path: str) -> None:
@@ -136,6 +172,6 @@ def _is_stream(answer: Answer, one: Overheard) -> bool:
     """Whether a frame may follow: the answer is an event stream, by what was asked and by what came, or as it says."""
     length = any(name == b"content-length" for name, _ in answer.headers)
     kind: Any = next((value for name, value in answer.headers if name == b"content-type"), b"")
-    begins = b"".join(one.pieces[:1]).lstrip()[:1]
+    begins = one.begins.lstrip()[:1]
     says = kind.decode("latin-1").lower().startswith(EVENT_STREAM)
-    return not length and not one.encoding and begins != b"{" and (says or one.asked.stream)
+    return not length and not one.encoding and begins not in (b"{", b"[") and (says or one.asked.stream)

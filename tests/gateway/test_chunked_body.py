@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_raw_rag.gateway.chunks import Chunks
+from agent_raw_rag.gateway.chunked_body import ChunkedBody
 from tests.gateway.test_frames import cut
 
 PLACES = st.lists(st.integers(0, 10_000), max_size=12)
@@ -18,7 +18,7 @@ def chunked(parts: list[bytes]) -> bytes:
 
 
 def read(pieces: list[bytes]) -> tuple[bytes, bool, bytes]:
-    chunks = Chunks()
+    chunks = ChunkedBody()
     found = b"".join([chunks.feed(piece) for piece in pieces])
     return found, chunks.ended, chunks.over
 

@@ -10,7 +10,7 @@ MOST_TRAILERS = 65_536
 _HEX = frozenset(b"0123456789abcdefABCDEF")
 
 
-class Chunks:
+class ChunkedBody:
     """Reads one body."""
 
     def __init__(self) -> None:
