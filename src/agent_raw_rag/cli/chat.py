@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Annotated
@@ -18,13 +17,15 @@ from agent_raw_rag.models import Ask
 from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
-    from agent_raw_rag.gateway.conversation import Answer
+    from agent_raw_rag.gateway.conversation import Answered
     from agent_raw_rag.runtime import Runtime
 
 DOOR = "chat"
 FROM_STDIN = "-"
 PROMPT = "› "
 STOPPED = 130
+SLOW = ("/models", "/recall")
+"""Commands that may be stopped, as an answer may."""
 HELP = """\
 /help            this
 /models          the models that the server offers
@@ -88,7 +89,7 @@ class _Talk:
         self._goes_on = session is not None
         self._presence = ExitStack()
         self._session = ""
-        self._begin(session or _new_session())
+        self._begin(session)
 
     def once(self, message: str) -> int:
         """Ask one question. Returns the exit status."""
@@ -111,37 +112,52 @@ class _Talk:
         failed = 0
         if sys.stdin.isatty():
             render.line(f"{self._model} · session {self._session} · /help", "dim")
-        for line in _lines():
-            try:
-                if not line.startswith("/"):
-                    self._ask(line.strip())
-                elif not self._obey(*line.strip().split(maxsplit=1)):
-                    break
-            except RawRagError as error:
-                error.message, error.hint = as_commands(error.message), as_commands(error.hint)
-                render.complain(error)
-                failed = failed or int(not sys.stdin.isatty())
-            except KeyboardInterrupt:
-                render.line()
-                render.aside("(stopped)")
-            sys.stdout.flush()  # a program may read it, and wait for it
+        with suppress(KeyboardInterrupt):  # nothing was under way
+            for line in _lines():
+                try:
+                    if not self._take(line):
+                        break
+                except RawRagError as error:
+                    error.message, error.hint = as_commands(error.message), as_commands(error.hint)
+                    render.complain(error)
+                    failed = failed or int(not sys.stdin.isatty())
+                sys.stdout.flush()  # a program may read it, and wait for it
         return failed
+
+    def _take(self, line: str) -> bool:
+        """Whether the chat goes on after this line."""
+        command, *words = line.strip().split(maxsplit=1)
+        is_message = not line.startswith("/")
+        try:
+            if is_message:
+                self._ask(line.strip())
+                return True
+            return self._obey(command, *words)
+        except KeyboardInterrupt:
+            if not (is_message or command in SLOW):
+                raise
+            render.line()
+            render.aside("(stopped)")
+            return True
 
     def end(self) -> None:
         """What is only for this chat's own history goes with it, if nobody was to go on with it."""
         memory = self._room.memory
+        self._room.chat.settle()
         if self._passes and not self._goes_on:
             memory.end_session(DOOR, self._session, options.OWNER)
         self._presence.close()
         memory.feeding.wait()
 
-    def _begin(self, session: str) -> None:
+    def _begin(self, session: str | None = None) -> None:
+        from agent_raw_rag.gateway.sessions import new_session
+
         self._presence.close()
-        self._session = session
+        self._session = session = session or new_session()
         if self._passes:
             self._presence.enter_context(self._room.memory.live_session(session, DOOR))
 
-    def _ask(self, message: str) -> Answer:
+    def _ask(self, message: str) -> Answered:
         import anyio
 
         from agent_raw_rag.gateway.conversation import Question, Quiet
@@ -194,18 +210,15 @@ class _Talk:
     def _forget(self, words: str) -> None:
         if sys.stdin.isatty() and not typer.confirm("Forget this chat for good?", err=True):
             return
+        self._room.chat.settle()
         try:
             scope = self._room.forget_scope(Ask(session=f"{DOOR}:{self._session}"))
             turns = self._room.forget(scope, target=f"{DOOR}:{self._session}").turns
         except NotFoundError:  # nothing of it was stored
             turns = 0
         self._goes_on = False
-        self._begin(_new_session())
+        self._begin()
         render.line(f"Forgot {count(turns, 'turn')}. This is a new chat.")
-
-
-def _new_session() -> str:
-    return f"chat-{uuid.uuid4()}"
 
 
 async def _show(words: str) -> None:

@@ -6,8 +6,8 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,11 @@ class Chat:
             self._made = self._made or self._new_conversation()
             return self._made
 
+    def settle(self) -> None:
+        """Return when all that was said until now is stored, or counted as what could not be."""
+        if self._made is not None:
+            self._made.settle()
+
     def _new_conversation(self) -> Conversation:
         from agent_raw_rag.gateway.conversation import Conversation
 
@@ -107,12 +112,13 @@ class Chat:
         return None if self.parts.settings.capture.store_turns == "false" else self.memory.raw.capture_all
 
     def _labelled(self, capture: Capture) -> Capture:
-        how = self.parts.settings.capture.store_turns
-        return replace(capture, kept=how == "permanent", passing=how == "session")
+        from agent_raw_rag.memory.keeping import as_configured
 
-    def _held(self, session: str) -> AbstractContextManager[object]:
+        return as_configured(capture, self.parts.settings.capture.store_turns) or capture
+
+    def _held(self, session: str) -> AbstractContextManager[object] | None:
         passes = self.parts.settings.capture.store_turns == "session"
-        return self.memory.live_session(session) if passes else nullcontext()
+        return self.memory.live_session(session) if passes else None
 
     def _named(self, session: str) -> str:
         """A session's id as the store keeps it."""
@@ -152,11 +158,11 @@ class Chat:
         _log.warning("chat: %s failed: %s", what, why)
         return why
 
-    def _counted(self, why: str | None) -> None:
+    def _counted(self, calls: int, why: str | None) -> None:
         from agent_raw_rag.runtime import tally
 
         try:
-            tally.add(self.parts.home, "chat", calls=1, errors=int(why is not None), why=why)
+            tally.add(self.parts.home, "chat", calls=calls, errors=int(why is not None), why=why)
         except (OSError, RawRagError) as error:
             _log.warning("chat: a call was not counted: %s", error)
 
