@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.cli.memory_notes import show_memory
+from agent_raw_rag.cli.told_to_end import Told
 from agent_raw_rag.cli.wording import as_commands
 from agent_raw_rag.errors import NotFoundError, RawRagError, UpstreamTimeoutError, UsageError
 from agent_raw_rag.models import Ask
@@ -54,7 +55,8 @@ def chat(
 ) -> None:  # fmt: skip
     """Chat with the configured model, which has your memory. Both sides are stored.
 
-    Exit status: 0; 1 if the model's server fails; 2 if [llm] does not name one; 130 if --once was stopped.
+    Exit status: 0; 1 if the model's server fails; 2 if [llm] does not name one; 130 if --once was stopped, 129 or 143 if a
+    signal ended it: as with Ctrl+C, what came of an answer is stored.
     """
     from agent_raw_rag.runtime.chat import not_set_up
     from agent_raw_rag.runtime.ending import end_idle_of
@@ -63,17 +65,19 @@ def chat(
         raise UsageError("--json is for one question.", hint="Give --once as well.")
     room = options.room(config, space)
     if not room.chat.is_set_up:
-        raise not_set_up()
+        raise not_set_up(room.settings)
     if dump_payloads is not None:
         from agent_raw_rag.gateway.payloads import Payloads
 
         room.chat.watching = Payloads(dump_payloads)
-    talk = _Talk(room, session, model, recall=not no_memory, shown=not json)
-    end_idle_of(room)  # after the talk began: its own session is held, and is not ended
-    try:
-        failed = talk.once(sys.stdin.read() if once == FROM_STDIN else once) if once is not None else talk.hold()
-    finally:
-        talk.end()
+    told = Told()
+    with told.to_end():
+        talk = _Talk(room, session, model, told, recall=not no_memory, shown=not json)
+        end_idle_of(room)  # after the talk began: its own session is held, and is not ended
+        try:
+            failed = talk.once(sys.stdin.read() if once == FROM_STDIN else once) if once is not None else talk.hold()
+        finally:
+            talk.end()
     if failed:
         raise typer.Exit(failed)
 
@@ -81,9 +85,12 @@ def chat(
 class _Talk:
     """One chat."""
 
-    def __init__(self, room: Runtime, session: str | None, model: str | None, *, recall: bool, shown: bool) -> None:
+    def __init__(
+        self, room: Runtime, session: str | None, model: str | None, told: Told, *, recall: bool, shown: bool
+    ) -> None:
         self._room = room
         self._model = model or room.chat.model
+        self._told = told
         self._recall, self._shown = recall, shown
         self._passes = room.settings.capture.store_turns == "session"
         self._goes_on = session is not None
@@ -96,8 +103,9 @@ class _Talk:
         try:
             answer = self._ask(message)
         except KeyboardInterrupt:
-            render.line()
-            return STOPPED
+            if not self._told.number:
+                render.line()
+            return self._told.status or STOPPED
         if answer.partial and not answer.text:
             seconds = self._room.settings.llm.timeout_seconds
             raise UpstreamTimeoutError(f"No answer came within {seconds:g} s.", hint="llm.timeout_seconds allows more.")
@@ -112,7 +120,7 @@ class _Talk:
         failed = 0
         if sys.stdin.isatty():
             render.line(f"{self._model} · session {self._session} · /help", "dim")
-        with suppress(KeyboardInterrupt):  # nothing was under way
+        with self._left():
             for line in _lines():
                 try:
                     if not self._take(line):
@@ -122,7 +130,16 @@ class _Talk:
                     render.complain(error)
                     failed = failed or int(not sys.stdin.isatty())
                 sys.stdout.flush()  # a program may read it, and wait for it
-        return failed
+        return self._told.status or failed
+
+    @contextmanager
+    def _left(self) -> Iterator[None]:
+        """An interrupt while nothing is under way ends the block."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self._told.number:
+                render.line()
 
     def _take(self, line: str) -> bool:
         """Whether the chat goes on after this line."""
@@ -134,7 +151,7 @@ class _Talk:
                 return True
             return self._obey(command, *words)
         except KeyboardInterrupt:
-            if not (is_message or command in SLOW):
+            if self._told.number or not (is_message or command in SLOW):
                 raise
             render.line()
             render.aside("(stopped)")
@@ -232,8 +249,8 @@ def _lines() -> Iterator[str]:
             import readline  # noqa: F401 - arrow keys, and what was typed before
     while True:
         try:
-            line = input(PROMPT) if sys.stdin.isatty() else sys.stdin.readline()
-        except (EOFError, KeyboardInterrupt):
+            line = input(render.encodable(PROMPT)) if sys.stdin.isatty() else sys.stdin.readline()
+        except EOFError:
             render.line()
             return
         if not line and not sys.stdin.isatty():

@@ -43,6 +43,7 @@ class Way(StrEnum):
 
 def main() -> None:
     """Take in what stands on stdin. What goes wrong is said on stderr, which is the hook's log."""
+    os.umask(0o077)  # whatever is made from here on is the user's alone, files of libraries included
     try:
         _run(sys.argv[1:], sys.stdin.buffer.read(MOST_INPUT))
     except (RawRagError, OSError, ValueError) as error:

@@ -245,7 +245,9 @@ def failures(server: Server) -> Iterator[None]:
             hint="Is it running?",
         ) from None
     except httpx2.ConnectError as error:
-        raise UpstreamError(f"{server.root} cannot be reached: {_reason(error)}.", hint="Is it running?") from None
+        raise UpstreamError(
+            f"{server.root} cannot be reached: {_reason(error)}.", hint="Is it running? llm.url names it."
+        ) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise UpstreamError(f"{server.root} broke off: {_reason(error)}.") from None
 

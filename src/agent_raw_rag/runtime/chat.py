@@ -15,24 +15,30 @@ from agent_raw_rag.errors import ConfigError, NotConfiguredError, RawRagError
 from agent_raw_rag.log import NAME
 
 if TYPE_CHECKING:
+    from agent_raw_rag.config import Settings
     from agent_raw_rag.gateway.asking import Asking, Watching
     from agent_raw_rag.gateway.conversation import Conversation, Store
     from agent_raw_rag.gateway.history import History
     from agent_raw_rag.gateway.prompt import Prompting
+    from agent_raw_rag.memory.results import Captured
     from agent_raw_rag.memory.results import Memory as Remembered
-    from agent_raw_rag.models import Capture
+    from agent_raw_rag.models import Actor, Capture
     from agent_raw_rag.runtime.memory import Memory
     from agent_raw_rag.runtime.parts import Parts
 
 MOST_PERSONA_BYTES = 4_000_000
-NOT_SET_UP = "No model answers here: [llm] url and model are not set."
-SET_UP = 'Say which in the configuration: [llm] url = "http://127.0.0.1:11434/v1", model = "…".'
+STORE_SECONDS = 10.0
+"""A locked store is tried so long for each side; nobody waits for that but a process that ends."""
+SET_UP = 'Say which in {file}: [llm] url = "http://127.0.0.1:11434/v1", model = "…".'
 _log = logging.getLogger(NAME)
 
 
-def not_set_up() -> NotConfiguredError:
-    """The error of a chat without a model."""
-    return NotConfiguredError(NOT_SET_UP, hint=SET_UP)
+def not_set_up(settings: Settings) -> NotConfiguredError:
+    """The error of a chat without a model: what is missing, and the file in which to say it."""
+    missing = [name for name in ("url", "model") if not getattr(settings.llm, name)]
+    lacking = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
+    file = settings.file or os.path.join(settings.home, "config.toml")
+    return NotConfiguredError(f"No model answers here: [llm] {lacking} not set.", hint=SET_UP.format(file=file))
 
 
 @dataclass
@@ -64,7 +70,7 @@ class Chat:
 
         llm = self.parts.settings.llm
         if not llm.is_set_up:
-            raise not_set_up()
+            raise not_set_up(self.parts.settings)
         upstream = Upstream("[llm]", llm.url, llm.form, llm.key_variable, connect_seconds=llm.connect_seconds)
         return Asking(Server(upstream, llm.model, self.parts.environment, llm.max_tokens, self.watching))
 
@@ -109,7 +115,13 @@ class Chat:
 
     @property
     def _store(self) -> Store | None:
-        return None if self.parts.settings.capture.store_turns == "false" else self.memory.raw.capture_all
+        return None if self.parts.settings.capture.store_turns == "false" else self._capture
+
+    def _capture(self, captures: Sequence[Capture], actor: Actor) -> Sequence[Captured]:
+        from agent_raw_rag.store.durable import waiting
+
+        with waiting(STORE_SECONDS):
+            return self.memory.raw.capture_all(captures, actor)
 
     def _labelled(self, capture: Capture) -> Capture:
         from agent_raw_rag.memory.keeping import as_configured

@@ -69,7 +69,7 @@ def _app(ground: Ground) -> App:
         bearer, space = visit.admitted()
         room = ground.runtime.in_space(space).chat
         if not room.is_set_up:
-            raise refusals.of_error(not_set_up())
+            raise refusals.of_error(not_set_up(ground.runtime.settings))
         query_of(None, scope["query_string"])
         asked = await body_of(ChatForm, receive)
         assert isinstance(asked, ChatForm)
@@ -135,7 +135,6 @@ class _Telling:
         headers = {**STREAM_HEADERS, **self._named()}
         encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
         await self._send({"type": "http.response.start", "status": 200, "headers": encoded})
-        await self._send({"type": "http.response.body", "body": b"", "more_body": True})  # the headers go with it
 
     async def _frame(self, told: Mapping[str, Any]) -> None:
         await self._begin()
