@@ -105,10 +105,10 @@ def _read(runtime: Runtime, agent: str, path: str) -> Way | None:
 def _captured(runtime: Runtime, agent: str, payload: Payload) -> Way:
     turn, session = _text(payload, "prompt_id") or _text(payload, "turn_id"), _text(payload, "session_id")
     cwd = _text(payload, "cwd")
-    said = ((Role.USER, "prompt"), (Role.ASSISTANT, "last_assistant_message"))
+    said, now = ((Role.USER, "prompt"), (Role.ASSISTANT, "last_assistant_message")), runtime.memory.store.now()
     captures = [
         Capture(
-            words, agent, DOOR, session or None, role, host_turn_id=turn or None,
+            words, agent, DOOR, session or None, role, host_turn_id=turn or None, time=now,
             info=SessionInfo(cwd=cwd) if os.path.isabs(cwd) else None,
         )
         for role, name in said

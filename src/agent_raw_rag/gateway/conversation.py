@@ -32,7 +32,7 @@ from agent_raw_rag.models import Actor, Capture, Role
 
 LONGEST_MODEL = 200
 PATIENCE_SECONDS = 5.0
-"""A store is waited for so long before the model is asked, and as long after; half of what a question is allowed at most."""
+"""A store is waited for so long before the model is asked, and as long after; for half of the time that is left at most."""
 GRACE_SECONDS = 0.5
 """A store is waited for so long at least, even when the time is up."""
 TOO_MUCH = "Too much waits for being stored."
@@ -141,7 +141,8 @@ class Conversation:
         allowed = min(question.timeout_seconds or self.timeout_seconds, self.timeout_seconds)
         deadline = anyio.current_time() + allowed
         session = await anyio.to_thread.run_sync(self._checked, question)
-        patience = anyio.current_time() + min(PATIENCE_SECONDS, allowed / 2)
+        now = anyio.current_time()
+        patience = now + max(GRACE_SECONDS, min(PATIENCE_SECONDS, (deadline - now) / 2))
         begun = _Begun(session, question.model or self.asking.server.model)
         held = self.held(session)
         async with holding(held, self.reading, patience, lambda error: self.failed("holding a session", error)):
