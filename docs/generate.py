@@ -278,6 +278,10 @@ def config() -> Iterable[str]:
         yield f"## [{name}.AGENT]" if name == "sources" else f"## [{name}]"
         yield inspect.getdoc(section) or ""
         yield _rows(("key", "type", "default", "meaning"), _keys(section))
+        for key, inner in _named_sections(section):
+            yield f"## [{name}.{key}.NAME]"
+            yield inspect.getdoc(inner) or ""
+            yield _rows(("key", "type", "default", "meaning"), _keys(inner))
     yield "## Environment variables"
     yield _rows(("variable", "meaning"), ((f"`{name}`", meaning) for name, meaning in _variables()))
 
@@ -489,8 +493,19 @@ def _json_type(schema: dict[str, Any]) -> str:
     return f"{name} or null" if isinstance(kind, list) and "null" not in name else name
 
 
+def _named_sections(section: type[BaseModel]) -> Iterable[tuple[str, type[BaseModel]]]:
+    """Keys that hold sections under names of one's own, and what these are."""
+    for name, field in section.model_fields.items():
+        kinds = get_args(field.annotation)
+        if get_origin(field.annotation) is dict and issubclass(kinds[1], BaseModel):
+            yield name, kinds[1]
+
+
 def _keys(section: type[BaseModel]) -> Iterable[tuple[str, ...]]:
     for name, field in section.model_fields.items():
+        if field.is_required():
+            yield f"`{name}`", _type(field.annotation, field.metadata), "needed", field.description or ""
+            continue
         default = field.get_default(call_default_factory=True)
         yield f"`{name}`", _type(field.annotation, field.metadata), _code(_toml(default)), field.description or ""
 
@@ -498,6 +513,8 @@ def _keys(section: type[BaseModel]) -> Iterable[tuple[str, ...]]:
 def _type(annotation: Any, metadata: list[Any]) -> str:
     if get_origin(annotation) is Literal:
         return " or ".join(_code(_toml(value)) for value in get_args(annotation))
+    if get_origin(annotation) is dict:
+        return "sections"
     parts = [part for part in get_args(annotation) if part is not NoneType]
     inner = parts[0] if len(parts) < len(get_args(annotation)) else annotation  # of ``X | None``
     name = {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(inner, "list of texts")

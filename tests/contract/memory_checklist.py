@@ -137,6 +137,7 @@ SHOULD = {
     "F19": "the same request again is no second turn",
     "I4": "foreign exports keep their times, and add nothing twice",
     "I5": "a backup taken while others write is sound, and a restore brings it back",
+    "I8": "a second server on a port ends, and names the process that has it",
 }
 
 

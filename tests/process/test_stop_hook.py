@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -140,6 +141,14 @@ def test_what_tells_of_no_finished_turn_stores_nothing_and_ends_well(environment
     assert turns(environment) == []
 
 
+@pytest.mark.line("H6")
+def test_an_input_that_never_ends_holds_up_nobody(environment: Environment) -> None:
+    command_line = [sys.executable, "-c", START, "hook", f"{AGENT}-stop"]
+    with subprocess.Popen(command_line, stdin=subprocess.PIPE, env=environment_of(environment)) as process:
+        assert process.wait(timeout=100) == 0, "its own limit ends it, while its input is open"
+    assert turns(environment) == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a named pipe")
 @pytest.mark.parametrize("words", [("stop",), ("stop", "--agent", "nobody"), ("nobody-stop",), ("-stop",)])
 def test_an_agent_that_nobody_knows_stores_nothing(environment: Environment, words: tuple[str, ...]) -> None:
@@ -180,6 +189,7 @@ def test_hooks_are_installed_once_with_a_dated_backup_and_taken_out_again(enviro
     (second,) = json.loads(run(START, environment, "hook", "install", AGENT, "--json").stdout)["agents"]
     assert (first["change"], second["change"]) == ("added", "unchanged")
     assert Path(first["backup"]).read_bytes() == before and second["backup"] is None
+    assert re.search(r"\.raw-rag-\d{8}-\d{6}(-\d+)?\.bak$", first["backup"])
     mine, ours = json.loads(settings.read_text("utf-8"))["hooks"]["Stop"]
     assert mine["hooks"][0]["command"] == "mine" and ours["hooks"][0]["command"].endswith(f" hook stop --agent {AGENT}")
     assert not (Path(environment["HOME"]) / ".claude.json").exists(), "no server was connected"

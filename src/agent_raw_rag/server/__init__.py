@@ -1,1 +1,1 @@
-"""The MCP door: five tools over one runtime. Nothing else of the product imports ``mcp``."""
+"""The doors that others knock at: MCP over stdio and HTTP, REST, the capture proxy, chat and the page, over one runtime."""
