@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +14,13 @@ import anyio.to_thread
 import pytest
 
 from agent_raw_rag.errors import BadArgumentError, ConfigError, NotConfiguredError, UpstreamError, UpstreamTimeoutError
-from agent_raw_rag.gateway.conversation import Answer, Question, Quiet
+from agent_raw_rag.gateway.aside import MOST_WAITING
+from agent_raw_rag.gateway.conversation import Answered, Question, Quiet
 from agent_raw_rag.memory.notes import Save
 from agent_raw_rag.models import Actor
 from agent_raw_rag.runtime import Runtime, tally
 from agent_raw_rag.store.captured import CapturedRows, EventRow
+from agent_raw_rag.store.presence import alone, live
 from tests.samples import empty_runtime
 from tests.servers.running import dead_url
 from tests.servers.talking import Talk, talking_server
@@ -59,12 +62,17 @@ class Heard:
     async def begun(self, session: str) -> None:
         self.sessions.append(session)
 
+    async def accepted(self) -> None:
+        pass
+
     async def words(self, text: str) -> None:
         self.pieces.append(text)
         self.at_words()
 
 
-def ask(runtime: Runtime, message: str, session: str | None = None, heard: Heard | None = None, **more: Any) -> Answer:
+def ask(
+    runtime: Runtime, message: str, session: str | None = None, heard: Heard | None = None, **more: Any
+) -> Answered:
     question = Question(message, ME, session, **more)
     return anyio.run(runtime.chat.conversation.ask, question, heard or Quiet())
 
@@ -322,6 +330,63 @@ def test_a_store_that_cannot_be_written_keeps_nobody_from_an_answer(chatting: Ma
     assert (answer.text, answer.captured, answer.partial) == ("You said: hi", False, False)
     counted = tally.read(runtime.home)
     assert (counted.llm_calls["chat"], counted.capture_errors) == (1, 1) and counted.last_error
+
+
+SESSION = '[capture]\nstore_turns = "session"\n'
+
+
+def test_the_event_loop_goes_on_while_another_session_is_being_ended(chatting: MakeRuntime) -> None:
+    runtime, order = chatting(more=SESSION), list[str]()
+    ask(runtime, "before")
+    is_alone, go_on = threading.Event(), threading.Event()
+
+    def end() -> None:
+        with alone(runtime.home, live("chat", "ending")):
+            is_alone.set()
+            assert go_on.wait(60)
+
+    async def talk_to(session: str) -> None:
+        await runtime.chat.conversation.ask(Question("hi", ME, session), Quiet())
+        order.append(session)
+
+    async def both() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(anyio.to_thread.run_sync, end)
+            await anyio.to_thread.run_sync(is_alone.wait)
+            tasks.start_soon(talk_to, "ending")
+            await talk_to("other")
+            go_on.set()
+
+    anyio.run(both)
+    assert order == ["other", "ending"]
+    runtime.chat.settle()
+    assert [one.text for one in runtime.show("chat:ending").turns] == ["hi", "You said: hi"]
+
+
+def test_a_locked_store_holds_up_no_answer_and_has_both_sides_once_it_is_free(chatting: MakeRuntime) -> None:
+    runtime = chatting(llm="timeout_seconds = 1.0")
+    session = ask(runtime, "before").session_id
+    runtime.chat.settle()
+    with runtime.memory.store.write():
+        answer = ask(runtime, "hi", session)
+        assert not answer.captured
+    runtime.chat.settle()
+    assert ("user", "hi") in told(runtime, session)
+    assert tally.read(runtime.home).capture_errors == 0
+
+
+def test_what_is_more_than_may_wait_is_counted(chatting: MakeRuntime) -> None:
+    runtime = chatting()
+    ask(runtime, "before")
+    go_on = threading.Event()
+    for _ in range(MOST_WAITING):
+        runtime.chat.conversation.writing.put(lambda: go_on.wait(60))
+    answer = ask(runtime, "hi")
+    assert answer.text == "You said: hi" and not answer.captured
+    go_on.set()
+    runtime.chat.settle()
+    assert told(runtime, answer.session_id) == []
+    assert tally.read(runtime.home).capture_errors > 0
 
 
 def test_the_models_of_the_server_are_listed(chatting: MakeRuntime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_raw_rag.gateway.history import MOST_CHARS, MOST_SESSIONS, MOST_TURNS, PassingHistory
+from agent_raw_rag.gateway.history import MOST_CHARS, MOST_CHARS_OF_ALL, MOST_SESSIONS, MOST_TURNS, PassingHistory
 from agent_raw_rag.gateway.shapes import Message
 
 
@@ -44,3 +44,18 @@ def test_it_holds_so_many_sessions_turns_and_characters() -> None:
     assert len(history.messages("s1")) == MOST_TURNS
     history.add("s1", Message("user", "x" * (MOST_CHARS + 1)))
     assert len(history.messages("s1")) == 1
+
+
+def test_all_sessions_together_hold_so_many_characters_and_the_oldest_goes_first() -> None:
+    history = PassingHistory(60)
+    long = Message("user", "x" * MOST_CHARS)
+    most = MOST_CHARS_OF_ALL // MOST_CHARS
+    for n in range(most):
+        history.add(f"s{n}", long)
+    assert history.messages("s0")
+    history.add("s0", Message("assistant", "y" * 10))  # its own beginning goes, and it is the last now
+    assert history.messages("s1")
+    history.add("new", long)
+    assert (
+        history.messages("s1") == [] and history.messages("s2") and history.messages("s0") and history.messages("new")
+    )

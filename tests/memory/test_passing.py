@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -197,12 +198,43 @@ def test_a_presence_is_shared_and_leaves_no_file(tmp_path: Path) -> None:
         assert nobody
     with ExitStack() as one, ExitStack() as other:
         one.enter_context(present(home, name))
-        with alone(home, name) as mine:
-            assert mine
+        with alone(home, name) as nobody, alone(home, name, among=1) as mine:
+            assert mine and not nobody
         other.enter_context(present(home, name))
-        with alone(home, name) as mine:
+        with alone(home, name, among=1) as mine:
             assert not mine
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_leaves_while_somebody_is_alone_there_waits_for_nobody_and_who_enters_waits(tmp_path: Path) -> None:
+    home, name = str(tmp_path), live("chat", "s")
+    order: list[str] = []
+    mine = ExitStack()
+    mine.enter_context(present(home, name))
+
+    def enter() -> None:
+        with present(home, name):
+            order.append("entered")
+
+    with alone(home, name, among=1) as free:
+        assert free
+        mine.close()
+        entering = Thread(target=enter)
+        entering.start()
+        with present(home, live("chat", "other")):  # nobody else waits
+            order.append("alone")
+    entering.join(60)
+    assert order == ["alone", "entered"] and list(tmp_path.iterdir()) == []
+
+
+def test_a_session_that_this_process_is_just_asked_in_is_not_ended_for_its_silence(tmp_path: Path) -> None:
+    room = runtime(tmp_path)
+    told(room, passing_turn())
+    with room.memory.store.write() as connection:
+        connection.execute("UPDATE sessions SET heard = 0")
+    with room.memory.live_session("p"):
+        assert end_idle_sessions(room) == 0
+    assert end_idle_sessions(room) == 1
 
 
 def test_the_count_of_what_passes_is_of_those_that_have_not_ended(tmp_path: Path) -> None:

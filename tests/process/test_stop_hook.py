@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sqlite3
+import stat
 import subprocess
 import sys
 from contextlib import closing
@@ -86,6 +87,20 @@ def test_a_finished_turn_is_read_from_the_agents_own_log_once(environment: Envir
     stopped(environment, json.dumps(payload(log)), "stop", "--agent", AGENT)
     assert turns(environment) == said(f"{AGENT}:s1", 6)
     assert command(environment, "search-raw", "says 5")["count"] > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a named pipe, and there are no modes")
+def test_whatever_a_hook_makes_is_the_users_alone(environment: Environment, tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        command(environment, "sweep", "--now")
+        elsewhere = tmp_path / "elsewhere.jsonl"
+        elsewhere.write_text("".join(lines(4)), "utf-8")
+        stopped(environment, json.dumps(payload(elsewhere)))
+    finally:
+        os.umask(before)
+    made = [one for one in Path(environment["RAW_RAG_HOME"]).rglob("*") if "lexical" in one.parts]
+    assert made and [one for one in made if stat.S_IMODE(one.stat().st_mode) & 0o077] == []
 
 
 @pytest.mark.line("H6")

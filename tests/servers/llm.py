@@ -22,6 +22,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 MODELS = ["echo", "other"]
+STEERING = ["\x1b", "[31mred", "\x1b]0;", "title\x07", "\x9b2J\r", "\n\t", "\u202eplain"]
+"""Words that would steer a terminal, cut in the middle of what does."""
 
 
 @dataclass
@@ -61,7 +63,7 @@ async def streamed(visit: Visit, model: str, asked: str) -> AsyncIterator[bytes]
             yield frame("so far ")
             yield b'data: {"error": {"message": "the model fell over"}}\n\n'
             return
-        for word in words_of(f"You said: {asked}"):
+        for word in STEERING if model == "steering" else words_of(f"You said: {asked}"):
             yield frame(word)
             if model == "hold":
                 await hold(visit)

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import sys
-import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agent_raw_rag.cli import options, render
 from agent_raw_rag.cli.memory_notes import show_memory
+from agent_raw_rag.cli.told_to_end import Told
 from agent_raw_rag.cli.wording import as_commands
 from agent_raw_rag.errors import NotFoundError, RawRagError, UpstreamTimeoutError, UsageError
 from agent_raw_rag.models import Ask
 from agent_raw_rag.runtime.counted import count
 
 if TYPE_CHECKING:
-    from agent_raw_rag.gateway.conversation import Answer
+    from agent_raw_rag.gateway.conversation import Answered
     from agent_raw_rag.runtime import Runtime
 
 DOOR = "chat"
 FROM_STDIN = "-"
 PROMPT = "› "
 STOPPED = 130
+SLOW = ("/models", "/recall")
+"""Commands that may be stopped, as an answer may."""
 HELP = """\
 /help            this
 /models          the models that the server offers
@@ -53,7 +55,8 @@ def chat(
 ) -> None:  # fmt: skip
     """Chat with the configured model, which has your memory. Both sides are stored.
 
-    Exit status: 0; 1 if the model's server fails; 2 if [llm] does not name one; 130 if --once was stopped.
+    Exit status: 0; 1 if the model's server fails; 2 if [llm] does not name one; 130 if --once was stopped, 129 or 143 if a
+    signal ended it: as with Ctrl+C, what came of an answer is stored.
     """
     from agent_raw_rag.runtime.chat import not_set_up
     from agent_raw_rag.runtime.ending import end_idle_of
@@ -62,17 +65,19 @@ def chat(
         raise UsageError("--json is for one question.", hint="Give --once as well.")
     room = options.room(config, space)
     if not room.chat.is_set_up:
-        raise not_set_up()
+        raise not_set_up(room.settings)
     if dump_payloads is not None:
         from agent_raw_rag.gateway.payloads import Payloads
 
         room.chat.watching = Payloads(dump_payloads)
-    talk = _Talk(room, session, model, recall=not no_memory, shown=not json)
-    end_idle_of(room)  # after the talk began: its own session is held, and is not ended
-    try:
-        failed = talk.once(sys.stdin.read() if once == FROM_STDIN else once) if once is not None else talk.hold()
-    finally:
-        talk.end()
+    told = Told()
+    with told.to_end():
+        talk = _Talk(room, session, model, told, recall=not no_memory, shown=not json)
+        end_idle_of(room)  # after the talk began: its own session is held, and is not ended
+        try:
+            failed = talk.once(sys.stdin.read() if once == FROM_STDIN else once) if once is not None else talk.hold()
+        finally:
+            talk.end()
     if failed:
         raise typer.Exit(failed)
 
@@ -80,23 +85,27 @@ def chat(
 class _Talk:
     """One chat."""
 
-    def __init__(self, room: Runtime, session: str | None, model: str | None, *, recall: bool, shown: bool) -> None:
+    def __init__(
+        self, room: Runtime, session: str | None, model: str | None, told: Told, *, recall: bool, shown: bool
+    ) -> None:
         self._room = room
         self._model = model or room.chat.model
+        self._told = told
         self._recall, self._shown = recall, shown
         self._passes = room.settings.capture.store_turns == "session"
         self._goes_on = session is not None
         self._presence = ExitStack()
         self._session = ""
-        self._begin(session or _new_session())
+        self._begin(session)
 
     def once(self, message: str) -> int:
         """Ask one question. Returns the exit status."""
         try:
             answer = self._ask(message)
         except KeyboardInterrupt:
-            render.line()
-            return STOPPED
+            if not self._told.number:
+                render.line()
+            return self._told.status or STOPPED
         if answer.partial and not answer.text:
             seconds = self._room.settings.llm.timeout_seconds
             raise UpstreamTimeoutError(f"No answer came within {seconds:g} s.", hint="llm.timeout_seconds allows more.")
@@ -111,37 +120,61 @@ class _Talk:
         failed = 0
         if sys.stdin.isatty():
             render.line(f"{self._model} · session {self._session} · /help", "dim")
-        for line in _lines():
-            try:
-                if not line.startswith("/"):
-                    self._ask(line.strip())
-                elif not self._obey(*line.strip().split(maxsplit=1)):
-                    break
-            except RawRagError as error:
-                error.message, error.hint = as_commands(error.message), as_commands(error.hint)
-                render.complain(error)
-                failed = failed or int(not sys.stdin.isatty())
-            except KeyboardInterrupt:
+        with self._left():
+            for line in _lines():
+                try:
+                    if not self._take(line):
+                        break
+                except RawRagError as error:
+                    error.message, error.hint = as_commands(error.message), as_commands(error.hint)
+                    render.complain(error)
+                    failed = failed or int(not sys.stdin.isatty())
+                sys.stdout.flush()  # a program may read it, and wait for it
+        return self._told.status or failed
+
+    @contextmanager
+    def _left(self) -> Iterator[None]:
+        """An interrupt while nothing is under way ends the block."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self._told.number:
                 render.line()
-                render.aside("(stopped)")
-            sys.stdout.flush()  # a program may read it, and wait for it
-        return failed
+
+    def _take(self, line: str) -> bool:
+        """Whether the chat goes on after this line."""
+        command, *words = line.strip().split(maxsplit=1)
+        is_message = not line.startswith("/")
+        try:
+            if is_message:
+                self._ask(line.strip())
+                return True
+            return self._obey(command, *words)
+        except KeyboardInterrupt:
+            if self._told.number or not (is_message or command in SLOW):
+                raise
+            render.line()
+            render.aside("(stopped)")
+            return True
 
     def end(self) -> None:
         """What is only for this chat's own history goes with it, if nobody was to go on with it."""
         memory = self._room.memory
+        self._room.chat.settle()
         if self._passes and not self._goes_on:
             memory.end_session(DOOR, self._session, options.OWNER)
         self._presence.close()
         memory.feeding.wait()
 
-    def _begin(self, session: str) -> None:
+    def _begin(self, session: str | None = None) -> None:
+        from agent_raw_rag.gateway.sessions import new_session
+
         self._presence.close()
-        self._session = session
+        self._session = session = session or new_session()
         if self._passes:
             self._presence.enter_context(self._room.memory.live_session(session, DOOR))
 
-    def _ask(self, message: str) -> Answer:
+    def _ask(self, message: str) -> Answered:
         import anyio
 
         from agent_raw_rag.gateway.conversation import Question, Quiet
@@ -194,18 +227,15 @@ class _Talk:
     def _forget(self, words: str) -> None:
         if sys.stdin.isatty() and not typer.confirm("Forget this chat for good?", err=True):
             return
+        self._room.chat.settle()
         try:
             scope = self._room.forget_scope(Ask(session=f"{DOOR}:{self._session}"))
             turns = self._room.forget(scope, target=f"{DOOR}:{self._session}").turns
         except NotFoundError:  # nothing of it was stored
             turns = 0
         self._goes_on = False
-        self._begin(_new_session())
+        self._begin()
         render.line(f"Forgot {count(turns, 'turn')}. This is a new chat.")
-
-
-def _new_session() -> str:
-    return f"chat-{uuid.uuid4()}"
 
 
 async def _show(words: str) -> None:
@@ -219,8 +249,8 @@ def _lines() -> Iterator[str]:
             import readline  # noqa: F401 - arrow keys, and what was typed before
     while True:
         try:
-            line = input(PROMPT) if sys.stdin.isatty() else sys.stdin.readline()
-        except (EOFError, KeyboardInterrupt):
+            line = input(render.encodable(PROMPT)) if sys.stdin.isatty() else sys.stdin.readline()
+        except EOFError:
             render.line()
             return
         if not line and not sys.stdin.isatty():

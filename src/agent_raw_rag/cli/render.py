@@ -24,7 +24,7 @@ WIDEST = 110
 """Columns of a panel: longer lines are hard to read."""
 LEAST_LAST_COLUMN = 12
 """Columns that the last cell of a table's row must have, to be folded there."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "error": ("✗", "red")}
 
 
@@ -86,17 +86,17 @@ def line(message: str = "", style: str = "") -> None:
     if is_terminal():
         _console().print(_text(message, style), soft_wrap=True)
     else:
-        print(_encodable(safe(message)))
+        print(encodable(safe(message)))
 
 
 def raw(text: str) -> None:
     """Text for another program: no style and no folding, but nothing that steers a terminal either."""
-    print(_encodable(safe(text)))
+    print(encodable(safe(text)))
 
 
 def words(text: str) -> None:
     """The next words of a text that comes in pieces."""
-    sys.stdout.write(_encodable(safe(text)))
+    sys.stdout.write(encodable(safe(text)))
     sys.stdout.flush()
 
 
@@ -108,7 +108,7 @@ def passage(
         _panel(title, facts, body, footer, words, style)
         return
     rows = [title, facts, footer, body]
-    print(_encodable("\n".join(safe(row) for row in rows if row) + "\n"))
+    print(encodable("\n".join(safe(row) for row in rows if row) + "\n"))
 
 
 def _panel(title: str, facts: str, body: str, footer: str, words: Iterable[str], style: str) -> None:
@@ -132,7 +132,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     texts = [["" if value is None else str(value) for value in row] for row in rows]
     if not is_terminal():
         for row in [list(columns), *texts]:
-            print(_encodable("\t".join(" ".join(safe(cell).split()) for cell in row)))
+            print(encodable("\t".join(" ".join(safe(cell).split()) for cell in row)))
         return
     widths = [max(len(row[place]) for row in [list(columns), *texts]) for place in range(len(columns))]
     if sum(widths[:-1]) + 2 * len(widths) > _console().width - LEAST_LAST_COLUMN:
@@ -211,7 +211,7 @@ def size(count: int) -> str:
     return f"{amount:.1f} GB"
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """The text as far as stdout's encoding goes: a terminal in another locale shows what it can."""
     encoding = sys.stdout.encoding or "utf-8"
     return text.encode(encoding, "replace").decode(encoding)
@@ -220,7 +220,7 @@ def _encodable(text: str) -> str:
 def _text(text: str, style: str = "") -> Text:
     from rich.text import Text
 
-    return Text(safe(text), style=style)
+    return Text(encodable(safe(text)), style=style)
 
 
 @cache

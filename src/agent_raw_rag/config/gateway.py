@@ -10,7 +10,7 @@ from agent_raw_rag.config.section import Section, Share
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 StoreTurns = Literal["true", "permanent", "session", "false"]
-Form = Literal["openai", "anthropic"]
+FormName = Literal["openai", "anthropic"]
 
 
 def _checked_url(url: str) -> str:
@@ -25,7 +25,7 @@ class UpstreamSettings(Section):
     """A server of generation models."""
 
     url: str = Field(description="Its address, with or without `/v1`, such as `http://127.0.0.1:1234/v1`.")
-    form: Form = Field(
+    form: FormName = Field(
         "openai", description="What it speaks: OpenAI's `/v1/chat/completions` or Anthropic's `/v1/messages`."
     )
     key_variable: str = Field("", description="The environment variable that holds its key.")
@@ -61,7 +61,7 @@ class LlmSettings(Section):
     """The model that answers in a chat. Without `url` and `model` there is no chat."""
 
     url: str = Field("", description="Its server, with or without `/v1`, such as `http://127.0.0.1:11434/v1`.")
-    form: Form = Field("openai", description="What it speaks.")
+    form: FormName = Field("openai", description="What it speaks.")
     model: str = Field("", description="The model that is asked where nobody names another.")
     key_variable: str = Field("", description="The environment variable that holds the server's key.")
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = Field(4096, description="Tokens of an answer, at most.")
@@ -102,11 +102,15 @@ class CaptureSettings(Section):
 
     store_turns: StoreTurns = Field(
         "true",
-        description="`true`: every turn, for good. `permanent`: the same, and no forgetting by filters takes it. `session`: for "
+        description="Of chats, of what passes through the proxy, and of turns that programs hand in (`POST /turn`; `POST /store` "
+        "with the collection `conversation`); not of what a tool or a command captures. "
+        "`true`: every turn, for good. `permanent`: the same, and no forgetting by filters takes it. `session`: for "
         "the session's own history; never searched, forgotten when the session ends. `false`: nothing is written.",
     )
     session_idle_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = Field(
-        1800.0, description="With `session`: a session that is silent for so long has ended."
+        1800.0,
+        description="With `session`: a session that is silent for so long has ended. With `false`: what the server remembers of "
+        "a chat, in its memory alone, is dropped when the chat is silent for so long.",
     )
 
     @field_validator("store_turns", mode="before")

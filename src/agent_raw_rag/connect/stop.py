@@ -43,6 +43,7 @@ class Way(StrEnum):
 
 def main() -> None:
     """Take in what stands on stdin. What goes wrong is said on stderr, which is the hook's log."""
+    os.umask(0o077)  # whatever is made from here on is the user's alone, files of libraries included
     try:
         _run(sys.argv[1:], sys.stdin.buffer.read(MOST_INPUT))
     except (RawRagError, OSError, ValueError) as error:
@@ -104,10 +105,10 @@ def _read(runtime: Runtime, agent: str, path: str) -> Way | None:
 def _captured(runtime: Runtime, agent: str, payload: Payload) -> Way:
     turn, session = _text(payload, "prompt_id") or _text(payload, "turn_id"), _text(payload, "session_id")
     cwd = _text(payload, "cwd")
-    said = ((Role.USER, "prompt"), (Role.ASSISTANT, "last_assistant_message"))
+    said, now = ((Role.USER, "prompt"), (Role.ASSISTANT, "last_assistant_message")), runtime.memory.store.now()
     captures = [
         Capture(
-            words, agent, DOOR, session or None, role, host_turn_id=turn or None,
+            words, agent, DOOR, session or None, role, host_turn_id=turn or None, time=now,
             info=SessionInfo(cwd=cwd) if os.path.isabs(cwd) else None,
         )
         for role, name in said

@@ -37,6 +37,11 @@ _HINTS = {
     429: "The server is busy, or a limit is reached. Ask again later.",
 }
 OnWords = Callable[[str], Awaitable[None]]
+OnAccepted = Callable[[], Awaitable[None]]
+
+
+async def nothing() -> None:
+    """Of who does not want to know."""
 
 
 class Watching(Protocol):
@@ -91,18 +96,28 @@ class Asking:
         """Who listens to one answer, to be given to ``ask``."""
         return self._form.hearing()
 
-    async def ask(self, model: str, messages: Sequence[Message], hearing: Hearing, on_words: OnWords) -> None:
+    async def ask(
+        self,
+        model: str,
+        messages: Sequence[Message],
+        hearing: Hearing,
+        on_words: OnWords,
+        on_accepted: OnAccepted = nothing,
+    ) -> None:
         """Ask for the next message. What comes is in ``hearing``, also where this raises or is cancelled.
+
+        ``on_accepted`` is called once, when the server takes the question and before its first words.
 
         Raises:
             UpstreamError: the server is not there, refuses, or fails; UpstreamTimeoutError: it cannot be connected to in time.
             ConfigError: its address is none.
         """
         request = self._form.request(model, messages, max_tokens=self.server.max_tokens, stream=True)
-        async with _Exchange(self.server, request) as exchange:
+        async with _Round(self.server, request) as exchange:
             response = exchange.response
             if not response.is_success:
                 raise self._refused(response.status_code, await exchange.body(MOST_ERROR_BYTES))
+            await on_accepted()
             if "event-stream" in response.headers.get("content-type", ""):
                 await _listen(exchange, hearing, on_words)
             else:
@@ -122,7 +137,7 @@ class Asking:
 
         body = b""
         with anyio.move_on_after(MODELS_SECONDS) as scope:
-            async with _Exchange(self.server, Request("/v1/models", b"")) as exchange:
+            async with _Round(self.server, Request("/v1/models", b"")) as exchange:
                 body = await exchange.body(MOST_BYTES)
                 if not exchange.response.is_success:
                     raise self._refused(exchange.response.status_code, body[:MOST_ERROR_BYTES])
@@ -141,7 +156,7 @@ class Asking:
         return one_line(self.server.masked(words), LONGEST_MESSAGE).rstrip(".")
 
 
-async def _listen(exchange: _Exchange, hearing: Hearing, on_words: OnWords) -> None:
+async def _listen(exchange: _Round, hearing: Hearing, on_words: OnWords) -> None:
     frames = Frames()
     async with aclosing(exchange.pieces(MOST_BYTES)) as pieces:
         async for piece in pieces:
@@ -155,7 +170,7 @@ async def _listen(exchange: _Exchange, hearing: Hearing, on_words: OnWords) -> N
         raise UpstreamError(f"Some of the answer of {exchange.server.root} is missing: frames of it were too long.")
 
 
-class _Exchange:
+class _Round:
     """One request and its answer, which is read in pieces."""
 
     def __init__(self, server: Server, request: Request) -> None:
@@ -165,7 +180,7 @@ class _Exchange:
         self._read = bytearray()
         self.response: httpx2.Response
 
-    async def __aenter__(self) -> _Exchange:
+    async def __aenter__(self) -> _Round:
         import anyio.to_thread
 
         server, body = self.server, self._request.body
@@ -231,7 +246,9 @@ def failures(server: Server) -> Iterator[None]:
             hint="Is it running?",
         ) from None
     except httpx2.ConnectError as error:
-        raise UpstreamError(f"{server.root} cannot be reached: {_reason(error)}.", hint="Is it running?") from None
+        raise UpstreamError(
+            f"{server.root} cannot be reached: {_reason(error)}.", hint="Is it running? llm.url names it."
+        ) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise UpstreamError(f"{server.root} broke off: {_reason(error)}.") from None
 

@@ -21,6 +21,8 @@ MOST_TURNS = 400
 MOST_SESSIONS = 200
 MOST_CHARS = 2_000_000
 """Of one session in memory."""
+MOST_CHARS_OF_ALL = 16_000_000
+"""Of all sessions of a space in memory; the one that is spoken in stays."""
 _ROLES = {Role.USER: "user", Role.ASSISTANT: "assistant"}
 
 
@@ -66,6 +68,8 @@ class PassingHistory:
     clock: Callable[[], float] = time.monotonic
     _sessions: OrderedDict[str, tuple[float, list[Message]]] = field(default_factory=OrderedDict, repr=False)
     """Session -> (when it was last spoken in, what was said), the one that was silent for longest first."""
+    _chars: int = field(default=0, repr=False)
+    """Of all that was said."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def messages(self, session: str) -> list[Message]:
@@ -78,15 +82,24 @@ class PassingHistory:
         """Keep what was said, and drop what is too much."""
         with self._lock:
             self._forget_old()
-            _, told = self._sessions.pop(session, (0.0, []))
-            told = [*told, message][-MOST_TURNS:]
-            while len(told) > 1 and sum(len(one.text) for one in told) > MOST_CHARS:
+            told = [*self._pop(session), message][-MOST_TURNS:]
+            while len(told) > 1 and _chars(told) > MOST_CHARS:
                 told.pop(0)
             self._sessions[session] = self.clock(), told
-            while len(self._sessions) > MOST_SESSIONS:
-                self._sessions.popitem(last=False)
+            self._chars += _chars(told)
+            while len(self._sessions) > MOST_SESSIONS or (len(self._sessions) > 1 and self._chars > MOST_CHARS_OF_ALL):
+                self._pop(next(iter(self._sessions)))
 
     def _forget_old(self) -> None:
         oldest = self.clock() - self.idle_seconds
         while self._sessions and next(iter(self._sessions.values()))[0] < oldest:
-            self._sessions.popitem(last=False)
+            self._pop(next(iter(self._sessions)))
+
+    def _pop(self, session: str) -> list[Message]:
+        _, told = self._sessions.pop(session, (0.0, []))
+        self._chars -= _chars(told)
+        return told
+
+
+def _chars(told: list[Message]) -> int:
+    return sum(len(one.text) for one in told)

@@ -1,15 +1,31 @@
-"""Keeping on purpose: a session, so that no forgetting by filters takes it."""
+"""How long what is said stays: as the settings say of all of it, and on purpose, of a session that no forgetting by filters is
+to take."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_raw_rag.errors import ConflictError, NotFoundError
 from agent_raw_rag.memory.base import SpaceStore
 from agent_raw_rag.memory.results import Kept
-from agent_raw_rag.models import Actor
+from agent_raw_rag.models import Actor, Capture
 from agent_raw_rag.store.journal import Journal
 from agent_raw_rag.store.writer import Writer
+
+NOTHING, FOR_ITS_SESSION, PERMANENT = "false", "session", "permanent"
+"""What ``[capture] store_turns`` may say besides ``true``."""
+
+
+def as_configured(capture: Capture, store_turns: str) -> Capture | None:
+    """What is captured of a turn of a chat, of the proxy, or of what a program hands in; None: nothing.
+
+    Args:
+        capture: It is neither kept nor passing.
+        store_turns: As the settings say it.
+    """
+    if store_turns == NOTHING:
+        return None
+    return replace(capture, kept=store_turns == PERMANENT, passing=store_turns == FOR_ITS_SESSION)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ class Passing:
 
     def end(self, door: str, native: str, actor: Actor) -> bool:
         """Forget what a passing session holds: text and names go, tombstones stay. One that is not passing, or whose chat another
-        process still holds, is left as it is.
+        process still holds, is left as it is; this process may hold it once.
 
         Args:
             door: The one its turns came through.
@@ -33,18 +33,18 @@ class Passing:
         Raises:
             StoreError: it could not be written.
         """
-        return bool(self.store.exists() and self._end(door, native, actor, ENDED, None))
+        return bool(self.store.exists() and self._end(door, native, actor, ENDED, None, among=1))
 
     def end_idle(self, seconds: float, actor: Actor) -> int:
-        """End those that nobody holds and that the store has not heard of for so long. Returns how many there were."""
+        """End those that the store has not heard of for so long, and that no process holds, nor this one. Returns how many."""
         if not self.store.exists():
             return 0
         since = self.store.now() - int(seconds * 1000)
         idle = list(passing.unheard(self.store.read().connection, since))
         return sum(self._end(door, native, actor, IDLE, since) for door, native in idle)
 
-    def _end(self, door: str, native: str, actor: Actor, why: str, since: Millis | None) -> bool:
-        with alone(self.store.home, live(door, native)) as nobody_else:
+    def _end(self, door: str, native: str, actor: Actor, why: str, since: Millis | None, among: int = 0) -> bool:
+        with alone(self.store.home, live(door, native), among=among) as nobody_else:
             if not nobody_else:
                 return False
             with self.store.write() as connection:

@@ -6,8 +6,8 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,24 +15,30 @@ from agent_raw_rag.errors import ConfigError, NotConfiguredError, RawRagError
 from agent_raw_rag.log import NAME
 
 if TYPE_CHECKING:
+    from agent_raw_rag.config import Settings
     from agent_raw_rag.gateway.asking import Asking, Watching
     from agent_raw_rag.gateway.conversation import Conversation, Store
     from agent_raw_rag.gateway.history import History
     from agent_raw_rag.gateway.prompt import Prompting
+    from agent_raw_rag.memory.results import Captured
     from agent_raw_rag.memory.results import Memory as Remembered
-    from agent_raw_rag.models import Capture
+    from agent_raw_rag.models import Actor, Capture
     from agent_raw_rag.runtime.memory import Memory
     from agent_raw_rag.runtime.parts import Parts
 
 MOST_PERSONA_BYTES = 4_000_000
-NOT_SET_UP = "No model answers here: [llm] url and model are not set."
-SET_UP = 'Say which in the configuration: [llm] url = "http://127.0.0.1:11434/v1", model = "…".'
+STORE_SECONDS = 10.0
+"""A locked store is tried so long for each side; nobody waits for that but a process that ends."""
+SET_UP = 'Say which in {file}: [llm] url = "http://127.0.0.1:11434/v1", model = "…".'
 _log = logging.getLogger(NAME)
 
 
-def not_set_up() -> NotConfiguredError:
-    """The error of a chat without a model."""
-    return NotConfiguredError(NOT_SET_UP, hint=SET_UP)
+def not_set_up(settings: Settings) -> NotConfiguredError:
+    """The error of a chat without a model: what is missing, and the file in which to say it."""
+    missing = [name for name in ("url", "model") if not getattr(settings.llm, name)]
+    lacking = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
+    file = settings.file or os.path.join(settings.home, "config.toml")
+    return NotConfiguredError(f"No model answers here: [llm] {lacking} not set.", hint=SET_UP.format(file=file))
 
 
 @dataclass
@@ -64,7 +70,7 @@ class Chat:
 
         llm = self.parts.settings.llm
         if not llm.is_set_up:
-            raise not_set_up()
+            raise not_set_up(self.parts.settings)
         upstream = Upstream("[llm]", llm.url, llm.form, llm.key_variable, connect_seconds=llm.connect_seconds)
         return Asking(Server(upstream, llm.model, self.parts.environment, llm.max_tokens, self.watching))
 
@@ -74,6 +80,11 @@ class Chat:
         with self._making:  # made once: it may be all that knows what was said
             self._made = self._made or self._new_conversation()
             return self._made
+
+    def settle(self) -> None:
+        """Return when all that was said until now is stored, or counted as what could not be."""
+        if self._made is not None:
+            self._made.settle()
 
     def _new_conversation(self) -> Conversation:
         from agent_raw_rag.gateway.conversation import Conversation
@@ -104,15 +115,22 @@ class Chat:
 
     @property
     def _store(self) -> Store | None:
-        return None if self.parts.settings.capture.store_turns == "false" else self.memory.raw.capture_all
+        return None if self.parts.settings.capture.store_turns == "false" else self._capture
+
+    def _capture(self, captures: Sequence[Capture], actor: Actor) -> Sequence[Captured]:
+        from agent_raw_rag.store.durable import waiting
+
+        with waiting(STORE_SECONDS):
+            return self.memory.raw.capture_all(captures, actor)
 
     def _labelled(self, capture: Capture) -> Capture:
-        how = self.parts.settings.capture.store_turns
-        return replace(capture, kept=how == "permanent", passing=how == "session")
+        from agent_raw_rag.memory.keeping import as_configured
 
-    def _held(self, session: str) -> AbstractContextManager[object]:
+        return as_configured(capture, self.parts.settings.capture.store_turns) or capture
+
+    def _held(self, session: str) -> AbstractContextManager[object] | None:
         passes = self.parts.settings.capture.store_turns == "session"
-        return self.memory.live_session(session) if passes else nullcontext()
+        return self.memory.live_session(session) if passes else None
 
     def _named(self, session: str) -> str:
         """A session's id as the store keeps it."""
@@ -151,11 +169,11 @@ class Chat:
         _log.warning("chat: %s failed: %s", what, why)
         return why
 
-    def _counted(self, why: str | None) -> None:
+    def _counted(self, calls: int, why: str | None) -> None:
         from agent_raw_rag.runtime import tally
 
         try:
-            tally.add(self.parts.home, "chat", calls=1, errors=int(why is not None), why=why)
+            tally.add(self.parts.home, "chat", calls=calls, errors=int(why is not None), why=why)
         except (OSError, RawRagError) as error:
             _log.warning("chat: a call was not counted: %s", error)
 

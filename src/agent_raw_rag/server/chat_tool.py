@@ -19,7 +19,7 @@ from agent_raw_rag.server.making import answer, tool_of
 from agent_raw_rag.server.tools import Words, absent
 
 if TYPE_CHECKING:
-    from agent_raw_rag.gateway.conversation import Answer
+    from agent_raw_rag.gateway.conversation import Answered
     from agent_raw_rag.runtime.chat import Chat
 
 EVERY_SECONDS = 5.0
@@ -60,7 +60,7 @@ class ChatTool:
         actor = self.actor_of(context)
         question = Question(message, actor, session_id, model, timeout_s, author=actor.name)
         conversation, notices = self.chat_of(context).conversation, _Notices(context, self.every_seconds)
-        given: Answer | RawRagError
+        given: Answered | RawRagError
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(notices.run)
             try:
@@ -114,6 +114,6 @@ def chat_tool(
     return tool_of(ChatTool(chat_of, actor_of, every_seconds).chat, "Ask a model with this memory", ASKS)
 
 
-def _told(given: Answer) -> str:
+def _told(given: Answered) -> str:
     cut = "No more came in time. " if given.partial else ""
     return f"{given.text}\n\n({cut}session_id: {given.session_id})".lstrip()

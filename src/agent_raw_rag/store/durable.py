@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from agent_raw_rag.store.lock import WRITER, lock
 
 WAIT_SECONDS = 60.0
 """How long a write waits for others: emptying the store's free pages after a forgetting takes that long in a large one."""
+_local = threading.local()
 _LOOK_SECONDS = 0.2
 _SHORTEST, _LONGEST = 0.001, 0.01
 """Seconds between two tries for SQLite's lock. Its own waiting grows to a tenth of a second, in which a busy writer's gaps are
@@ -41,7 +43,7 @@ def connect_durable(path: str) -> sqlite3.Connection:
 
 def _bring_up(path: str) -> None:
     """Make the store or migrate it, one process at a time: whoever holds the writer's lock may be doing just that."""
-    deadline = time.monotonic() + WAIT_SECONDS
+    deadline = time.monotonic() + _wait_seconds()
     while not is_current(path):
         try:
             with lock(os.path.dirname(path), WRITER, wait_seconds=_LOOK_SECONDS, purpose="make the store"):
@@ -53,11 +55,26 @@ def _bring_up(path: str) -> None:
 
 
 @contextmanager
+def waiting(seconds: float) -> Iterator[None]:
+    """Within the block this thread's writes wait so long for others, and no longer."""
+    before = _wait_seconds()
+    _local.wait_seconds = seconds
+    try:
+        yield
+    finally:
+        _local.wait_seconds = before
+
+
+def _wait_seconds() -> float:
+    return float(getattr(_local, "wait_seconds", WAIT_SECONDS))
+
+
+@contextmanager
 def durable_transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """All or nothing, and on the disk when it returns.
 
     Raises:
-        StoreBusyError: others held the store for longer than ``WAIT_SECONDS``.
+        StoreBusyError: others held the store for longer than ``WAIT_SECONDS``, or than ``waiting`` says.
         StoreError: it could not be written: the disk is full, the file is damaged.
     """
     try:
@@ -73,7 +90,7 @@ def durable_transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Conn
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    deadline, pause = time.monotonic() + WAIT_SECONDS, _SHORTEST
+    deadline, pause = time.monotonic() + _wait_seconds(), _SHORTEST
     while True:
         try:
             connection.execute("BEGIN IMMEDIATE")

@@ -15,9 +15,12 @@ from contextlib import contextmanager
 from agent_raw_rag.store.lock import release, try_lock
 
 _LIVE = "live"
-_guard = threading.RLock()
+_guard = threading.Condition()
+"""Of the two below. Nobody waits for a file's lock while holding it."""
 _own: dict[str, list[int]] = {}
 """Path -> the handles that this process holds."""
+_asked: dict[str, int] = {}
+"""Path -> the handle of the block of this process that is alone there, or wanted to be."""
 
 
 def live(door: str, native: str) -> str:
@@ -28,7 +31,8 @@ def live(door: str, native: str) -> str:
 
 @contextmanager
 def present(home: str, name: str) -> Iterator[None]:
-    """Be there until the end of the block. Others may be there too."""
+    """Be there until the end of the block. Others may be there too. Waits for whoever is alone there, a whole transaction maybe:
+    nothing for an event loop. May be left by another thread."""
     path = _path(home, name)
     os.makedirs(home, mode=0o700, exist_ok=True)
     handle = _enter(path)
@@ -39,34 +43,51 @@ def present(home: str, name: str) -> Iterator[None]:
 
 
 @contextmanager
-def alone(home: str, name: str) -> Iterator[bool]:
-    """Whether nobody is there but, at most, one block of this process. If so, nobody else enters until the end of the block."""
+def alone(home: str, name: str, *, among: int = 0) -> Iterator[bool]:
+    """Whether nobody is there. If so, nobody enters until the end of the block, and whoever wants to waits for that.
+
+    Args:
+        home: As ``present``.
+        name: As ``present``.
+        among: So many blocks of this process do not count, 0 or 1: the one that asks may be there itself.
+    """
     path = _path(home, name)
     with _guard:
-        mine = _own.get(path, [])
-        if len(mine) > 1:
-            yield False
-            return
-        handle = mine[0] if mine else os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        free = try_lock(handle) and _is_at(path, handle)
-        try:
-            yield free
-        finally:
-            if mine:
-                try_lock(handle, shared=True, wait=True)
-            else:
-                _close(path, handle, remove=free)
+        mine = list(_own.get(path, []))
+        refused = len(mine) > among or path in _asked
+        if not refused:
+            handle = mine[0] if mine else os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            _asked[path] = handle
+    if refused:
+        yield False
+        return
+    try:
+        yield try_lock(handle) and _is_at(path, handle)
+    finally:
+        _restore(path, handle, shared=bool(mine))
+
+
+def _restore(path: str, handle: int, *, shared: bool) -> None:
+    if shared:
+        try_lock(handle, shared=True, wait=True)  # what was refused may have cost the share
+    with _guard:
+        del _asked[path]
+        if handle not in _own.get(path, ()):  # nobody's, or its holder left meanwhile
+            _close(path, handle, remove=path not in _own and try_lock(handle))
+        _guard.notify_all()
 
 
 def _enter(path: str) -> int:
     while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try_lock(handle, shared=True, wait=True)  # for a whole transaction, maybe: the guard is not held meanwhile
         with _guard:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-            try_lock(handle, shared=True, wait=True)
-            if _is_at(path, handle):  # its last holder may have removed it after we opened it
+            # Its last holder may have removed the file after we opened it. Where no lock is shared, the lock did not wait.
+            if path not in _asked and _is_at(path, handle):
                 _own.setdefault(path, []).append(handle)
                 return handle
             release(handle)
+            _guard.wait_for(lambda: path not in _asked)
 
 
 def _leave(path: str, handle: int) -> None:
@@ -75,7 +96,8 @@ def _leave(path: str, handle: int) -> None:
         mine.remove(handle)
         if not mine:
             del _own[path]
-        _close(path, handle, remove=not mine and try_lock(handle))
+        if _asked.get(path) != handle:  # else whoever asks has it, and closes it
+            _close(path, handle, remove=not mine and try_lock(handle))
 
 
 def _close(path: str, handle: int, *, remove: bool) -> None:

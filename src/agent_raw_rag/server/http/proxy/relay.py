@@ -20,6 +20,7 @@ from agent_raw_rag.gateway.shapes import Asked
 from agent_raw_rag.gateway.upstream import chosen
 from agent_raw_rag.log import NAME
 from agent_raw_rag.server.http.guard import Receive, Scope, Send
+from agent_raw_rag.server.http.leaving import until_left
 from agent_raw_rag.server.http.proxy.captor import Captor, now
 from agent_raw_rag.server.http.proxy.overheard import TOO_MANY, Overheard
 from agent_raw_rag.server.http.proxy.said import say, worded
@@ -57,7 +58,7 @@ class Relay:
         self._under_way += 1
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(_until_gone, receive, group.cancel_scope)
+                group.start_soon(until_left, receive, group.cancel_scope)
                 await self._answer(scope, body, send)
                 group.cancel_scope.cancel()
         finally:
@@ -138,12 +139,6 @@ class Relay:
             return
         one.whole = True
         await send({"type": "http.response.body", "body": b""})
-
-
-async def _until_gone(receive: Receive, ending: anyio.CancelScope) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    ending.cancel()
 
 
 async def _in_turn(read: Callable[[bytes], Read], body: bytes) -> Read:

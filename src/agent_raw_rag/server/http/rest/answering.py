@@ -42,7 +42,7 @@ def _app(operation: Operation, ground: Ground) -> App:
 def _call(operation: Operation, ground: Ground, scope: Scope, body: BaseModel | None) -> Call:
     visit = visit_of(scope)
     bearer, space = visit.admitted() if operation.needs_space else (visit.known(), visit.space or "")
-    query = _query(operation.query, scope["query_string"])
+    query = query_of(operation.query, scope["query_string"])
     runtime = ground.runtime.in_space(space) if space else ground.runtime
     return Call(ground, runtime, bearer, visit.actor, space, visit.match.path, query, body)
 
@@ -58,7 +58,8 @@ async def body_of(form: type[Form] | None, receive: Receive) -> BaseModel | None
         raise _not_understood("The body", error, form) from None
 
 
-def _query(form: type[Form] | None, sent: bytes) -> BaseModel | None:
+def query_of(form: type[Form] | None, sent: bytes) -> BaseModel | None:
+    """What a request's query says. Raises BadArgumentError: it is of another form; a key that there is none of."""
     if len(sent) > MOST_QUERY:
         raise BadArgumentError("The query is too long.", hint=f"At most {MOST_QUERY:,} bytes.")
     pairs = parse_qsl(sent.decode("latin-1"), keep_blank_values=True, errors="replace")

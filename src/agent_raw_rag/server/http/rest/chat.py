@@ -16,7 +16,8 @@ from agent_raw_rag.log import NAME
 from agent_raw_rag.runtime.chat import not_set_up
 from agent_raw_rag.server.http import refusals
 from agent_raw_rag.server.http.guard import App, Receive, Scope, Send
-from agent_raw_rag.server.http.rest.answering import body_of
+from agent_raw_rag.server.http.leaving import until_left
+from agent_raw_rag.server.http.rest.answering import body_of, query_of
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation, Reply
 from agent_raw_rag.server.http.routes import Ground
 from agent_raw_rag.server.http.visit import visit_of
@@ -25,7 +26,7 @@ STREAM_HEADERS = {"content-type": "text/event-stream", "cache-control": "no-stor
 _log = logging.getLogger(NAME)
 
 
-class Asked(Form):
+class ChatForm(Form):
     """A question."""
 
     message: Annotated[str, Field(min_length=1)]
@@ -50,8 +51,9 @@ def chat(call: Call) -> None:
 
     The answer is an event stream, each frame `data: ` and one JSON object: `{"token": "…"}` for each piece of the answer, then
     `{"done": true, "session_id", "model", "memories_used", "captured", "partial"}`; or `{"error": {"code", "message", "hint"}}`
-    where the model's server broke off. The session stands in the header X-Session-Id, too. What fails before the first words
-    has a status: 502 if the model's server refuses or is not there, 504 if it cannot be connected to, 503 if none is set."""
+    where the model's server broke off. The session stands in the header X-Session-Id, too, which comes as soon as the model's
+    server takes the question. What fails before that has a status: 502 if the model's server refuses or is not there, 504 if it
+    cannot be connected to, 503 if none is set."""
     raise AssertionError("it is answered in pieces")
 
 
@@ -67,16 +69,17 @@ def _app(ground: Ground) -> App:
         bearer, space = visit.admitted()
         room = ground.runtime.in_space(space).chat
         if not room.is_set_up:
-            raise refusals.of_error(not_set_up())
-        asked = await body_of(Asked, receive)
-        assert isinstance(asked, Asked)
+            raise refusals.of_error(not_set_up(ground.runtime.settings))
+        query_of(None, scope["query_string"])
+        asked = await body_of(ChatForm, receive)
+        assert isinstance(asked, ChatForm)
         question = Question(
             asked.message, visit.actor, asked.session_id, asked.model, asked.timeout_s, author=bearer.label
         )  # fmt: skip
         telling = _Telling(send)
         failed: Exception | None = None
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_until_left, receive, tasks.cancel_scope)
+            tasks.start_soon(until_left, receive, tasks.cancel_scope)
             try:
                 given = await room.conversation.ask(question, telling)
                 await telling.end({"done": True, **{k: v for k, v in given.as_json().items() if k != "text"}})
@@ -90,15 +93,9 @@ def _app(ground: Ground) -> App:
     return answer
 
 
-async def _until_left(receive: Receive, scope: anyio.CancelScope) -> None:
-    """Who asked closes the connection: nobody needs the rest."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    scope.cancel()
-
-
 class _Telling:
-    """The event stream. It begins with the first words, so that what fails before them has a status that says so."""
+    """The event stream. It begins when the model's server takes the question, maybe long before the first words: its headers name
+    the session. What fails before that has a status that says so."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -107,6 +104,9 @@ class _Telling:
 
     async def begun(self, session: str) -> None:
         self._session = session
+
+    async def accepted(self) -> None:
+        await self._begin()
 
     async def words(self, text: str) -> None:
         await self._frame({"token": text})
@@ -128,12 +128,16 @@ class _Telling:
             _log.error("a chat failed: %s", type(error).__name__)
         await self.end({"error": known.as_json() if known else refusals.of_bug(error).body})
 
+    async def _begin(self) -> None:
+        if self._open:
+            return
+        self._open = True
+        headers = {**STREAM_HEADERS, **self._named()}
+        encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+        await self._send({"type": "http.response.start", "status": 200, "headers": encoded})
+
     async def _frame(self, told: Mapping[str, Any]) -> None:
-        if not self._open:
-            self._open = True
-            headers = {**STREAM_HEADERS, **self._named()}
-            encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-            await self._send({"type": "http.response.start", "status": 200, "headers": encoded})
+        await self._begin()
         frame = b"data: " + refusals.rendered(told) + b"\n\n"
         await self._send({"type": "http.response.body", "body": frame, "more_body": True})
 
@@ -150,7 +154,7 @@ OPERATIONS = (
         chat,
         Reply,
         scope="chat",
-        body=Asked,
+        body=ChatForm,
         errors=(502, 504),
         media=("text/event-stream",),
         app=_app,

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from agent_raw_rag.errors import BadArgumentError, ForbiddenError, NotFoundError, RawRagError
 from agent_raw_rag.memory.finding import CONVERSATION, DEFAULT_COLLECTION, metadata_of
+from agent_raw_rag.memory.keeping import as_configured
 from agent_raw_rag.memory.notes import Save
 from agent_raw_rag.memory.results import History, NoteItem
 from agent_raw_rag.memory.statements import KINDS, RULE
@@ -45,10 +46,10 @@ class StoreForm(Form):
 class Stored(TypedDict):
     """What became of it."""
 
-    id: str
-    """Of the note; of the turn with the collection `conversation`."""
+    id: str | None
+    """Of the note; of the turn with the collection `conversation`. None: nothing is stored."""
     status: str
-    """``stored``."""
+    """``stored``; ``disabled``: turns are not stored here (`[capture] store_turns`)."""
     created: bool
     """False: the same is kept already, under this id."""
     ignored: NotRequired[list[str]]
@@ -58,7 +59,8 @@ class Stored(TypedDict):
 def store(call: Call) -> Stored:
     """Keep a memory: a note, found by /search and recalled by agents. The same text twice is one note.
 
-    With the category or collection `conversation` it is a turn of the raw history (session: `session_id` of the metadata)."""
+    With the category or collection `conversation` it is a turn of the raw history (session: `session_id` of the metadata), and
+    stays as long as `[capture] store_turns` says."""
     asked = call.asked(StoreForm)
     said = asked.metadata
     if not asked.text.strip():
@@ -226,12 +228,15 @@ def _captured(call: Call, text: str, said: dict[str, JsonValue]) -> Stored:
     capture = Capture(
         text, source, door="http", session=_word(said, "session_id"), time=memory.store.now() if time is None else time
     )
-    captured = memory.raw.capture(capture, call.actor)
+    told = as_configured(capture, call.runtime.settings.capture.store_turns)
+    if told is None:
+        return {"id": None, "status": "disabled", "created": False}
+    captured = memory.raw.capture(told, call.actor)
     if captured.event_id is None:
         raise BadArgumentError(captured.note)
-    told: Stored = {"id": captured.event_id, "status": "stored", "created": not captured.duplicate}
+    stored: Stored = {"id": captured.event_id, "status": "stored", "created": not captured.duplicate}
     ignored = sorted(said.keys() - _OF_A_TURN)
-    return {**told, "ignored": ignored} if ignored else told
+    return {**stored, "ignored": ignored} if ignored else stored
 
 
 def _word(said: dict[str, JsonValue], key: str) -> str | None:

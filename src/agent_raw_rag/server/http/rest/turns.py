@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from agent_raw_rag.errors import BadArgumentError
+from agent_raw_rag.memory.keeping import as_configured
 from agent_raw_rag.memory.results import Captured
 from agent_raw_rag.models import Capture, Role
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation
@@ -41,26 +42,28 @@ class Told(TypedDict):
 
 def capture_turn(call: Call) -> Told:
     """Record an exchange as raw history, word for word; the user's side first, both or none. Sent again, it is the same turn."""
-    asked, kept = call.asked(TurnForm), call.runtime.settings.capture.store_turns
+    asked = call.asked(TurnForm)
     if not asked.session_id.strip():
         raise BadArgumentError("The session_id is blank.", hint="Give your id of the conversation.")
     if not asked.user.strip():
         raise BadArgumentError("The user's side is blank.", hint="Say what the user said.")
-    if kept == "false":
+    store_turns = call.runtime.settings.capture.store_turns
+    told = [told for one in _captures(call, asked) if (told := as_configured(one, store_turns))]
+    if not told:
         return {"status": "disabled", "turn_id": None, "turn_ids": []}
-    captured = call.runtime.memory.raw.capture_all(_captures(call, asked, kept), call.actor)
+    captured = call.runtime.memory.raw.capture_all(told, call.actor)
     ids = [one.event_id for one in captured if one.event_id is not None]
     return {"status": _status(captured), "turn_id": captured[0].event_id, "turn_ids": ids}
 
 
-def _captures(call: Call, asked: TurnForm, kept: str) -> list[Capture]:
+def _captures(call: Call, asked: TurnForm) -> list[Capture]:
     memory = call.runtime.memory
     time = memory.instant(asked.timestamp) if asked.timestamp else memory.store.now()
     sides = [(Role.USER, asked.user, None), (Role.ASSISTANT, asked.assistant, asked.model)]
     return [
         Capture(
             said, call.source if asked.source is None else asked.source, door="http", session=asked.session_id, role=role,
-            host_turn_id=_own_id(asked), time=time, author=author, kept=kept == "permanent", passing=kept == "session",
+            host_turn_id=_own_id(asked), time=time, author=author,
         )
         for role, said, author in sides
         if said is not None and said.strip()

@@ -1,0 +1,29 @@
+"""A server of models for chats, and a home that asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers.memory_http import Home, home_in
+from tests.servers.talking import Talk, talking_server
+
+
+@pytest.fixture(scope="module")
+def root() -> Iterator[str]:
+    with talking_server() as url:
+        yield url
+
+
+@pytest.fixture
+def talk(root: str) -> Talk:
+    return Talk(root)
+
+
+@pytest.fixture
+def home(tmp_path: Path, talk: Talk) -> Home:
+    made = home_in(tmp_path)
+    made.configure(talk.config())
+    return made
