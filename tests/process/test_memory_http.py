@@ -230,6 +230,9 @@ def test_the_search_in_the_logs_is_offered_where_it_is_switched_on(tmp_path: Pat
         found = served.answer("raw_rag_search", {"query": "release window"}, secret)
         assert "Tuesday" in json.dumps(found)
         assert served.answer("raw_rag_search", {"query": "release window"}, secret, "other")["passages"] == []
+        limited = home.token("limited", space="proj")
+        assert served.refused("raw_rag_status", {}, limited) == "forbidden", "it names the home's folders"
+        assert served.answer("raw_rag_status", {}, secret)["store"]
         assert served.refused("raw_rag_ingest", {}, secret, "proj") == "forbidden"
         assert served.refused("raw_rag_ingest", {}, reader, "default") == "forbidden"
         assert served.answer("raw_rag_ingest", {}, secret, "default")["agents"]

@@ -70,7 +70,7 @@ def heard(
     return replace(hearing.said, missing=missing)
 
 
-def captures(exchange: Exchange, *, kept: bool = False, passing: bool = False) -> list[Capture]:
+def captures(exchange: Exchange) -> list[Capture]:
     """What is stored. Of a history that is sent again only what is new, since each turn is the same turn when it comes again; two
     that say the same at different places of a conversation are two. What is longer than a capture may be is cut."""
     asked, said = exchange.asked, exchange.said
@@ -79,13 +79,13 @@ def captures(exchange: Exchange, *, kept: bool = False, passing: bool = False) -
     if asked.last_user.strip():
         found.append(Capture(
             asked.last_user, SOURCE, door=SOURCE, session=exchange.session, role=Role.USER, host_turn_id=question,
-            time=exchange.asked_at, kept=kept, passing=passing,
+            time=exchange.asked_at,
         ))  # fmt: skip
     if said.words.strip():
         found.append(Capture(
             said.words, SOURCE, door=SOURCE, session=exchange.session, role=Role.ASSISTANT,
             host_turn_id=answer_id(asked, question, said.words), time=exchange.said_at,
-            author=_name(said.model or asked.model), partial=exchange.partial or said.is_cut, kept=kept, passing=passing,
+            author=_name(said.model or asked.model), partial=exchange.partial or said.is_cut,
         ))  # fmt: skip
     return [fitted(one) for one in found]
 

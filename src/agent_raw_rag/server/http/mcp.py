@@ -21,7 +21,7 @@ from agent_raw_rag.errors import ForbiddenError, RawRagError
 from agent_raw_rag.models import Actor
 from agent_raw_rag.server.app import HistoryServer
 from agent_raw_rag.server.http.guard import Witness
-from agent_raw_rag.server.http.scopes import HOME_ONLY, KNOW_NO_STORE, QUICK_READS, TOOL_SCOPES
+from agent_raw_rag.server.http.scopes import HOME_ONLY, KNOW_NO_STORE, QUICK_READS, TELL_OF_HOME, TOOL_SCOPES
 from agent_raw_rag.server.http.visit import Visit, visit_of
 from agent_raw_rag.server.refusals import error_result
 from agent_raw_rag.store.homes import DEFAULT_SPACE
@@ -113,6 +113,10 @@ class MemoryServer(HistoryServer):
             )
         if name in HOME_ONLY and space != DEFAULT_SPACE:
             return ForbiddenError("The agents' logs are read into the space 'default' only.")
+        if name in TELL_OF_HOME and not bearer.opens(DEFAULT_SPACE):
+            return ForbiddenError(
+                "The status tells of the whole home, and this token does not open the space 'default'."
+            )
         return None
 
 

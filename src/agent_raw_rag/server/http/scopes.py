@@ -26,6 +26,8 @@ CURATE = "curate"
 CHAT = "chat"
 HOME_ONLY = frozenset({"raw_rag_ingest"})
 """Tools that work on the home itself: the agents' logs are read into the default space, and into no other."""
+TELL_OF_HOME = frozenset({"raw_rag_status"})
+"""Tools whose answer names the home's folders and what goes on in it: only for tokens that open the default space."""
 KNOW_NO_STORE = frozenset(name for name in TOOL_SCOPES if name.startswith("memory_") or name == CHAT)
 """Tools that take a space without a store for one that holds nothing; the others expect the store of an ingest."""
 QUICK_READS = frozenset({"memory_recall", "memory_search_raw"})

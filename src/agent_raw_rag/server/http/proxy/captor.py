@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from agent_raw_rag.gateway.exchange import Exchange, captures, heard
 from agent_raw_rag.gateway.questions import Questions
 from agent_raw_rag.log import NAME
+from agent_raw_rag.memory.keeping import NOTHING, as_configured
 from agent_raw_rag.runtime import expected, tally
 from agent_raw_rag.server.http.proxy.overheard import Budget, Overheard
 from agent_raw_rag.server.http.quiet import frames
@@ -46,7 +47,7 @@ class Captor:
     @property
     def stores(self) -> bool:
         """Whether anything is stored at all."""
-        return self._store_turns != "false"
+        return self._store_turns != NOTHING
 
     def take(self, one: Overheard) -> None:
         """An exchange that is over. Never blocks."""
@@ -123,10 +124,8 @@ class Captor:
         """Store what was heard; why it is not all that passed."""
         said = heard(one.form, one.pieces, one.encoding, breathe=breathe)
         question = self._questions.id_of((one.space, one.session), one.asked, said.words)
-        told = captures(
-            Exchange(one.asked, said, one.session, one.partial, one.asked_at, one.said_at or now(), question),
-            kept=self._store_turns == "permanent", passing=self._store_turns == "session",
-        )  # fmt: skip
+        exchange = Exchange(one.asked, said, one.session, one.partial, one.asked_at, one.said_at or now(), question)
+        told = [told for one in captures(exchange) if (told := as_configured(one, self._store_turns))]
         if told:
             self._ground.runtime.in_space(one.space).memory.raw.capture_all(told, one.actor)
             self._ground.wrote()
