@@ -583,3 +583,20 @@ def test_a_service_that_starts_no_daemon_is_a_warning(own: Environment, tmp_path
     one = findings(environment)[("daemon", "warn")][0]
     assert "the service is stopped" in one["text"] and "last exit status 3" in one["text"]
     assert "--install-daemon" in one["remedy"]
+
+
+def test_servers_of_models_that_lack_a_key_or_do_not_answer_are_found(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        config = f"""{HASHING}
+[llm]
+url = "http://127.0.0.1:9/v1"
+[proxy.upstreams.here]
+url = "http://127.0.0.1:{there.getsockname()[1]}/v1"
+key_variable = "NO_SUCH_KEY"
+"""
+        found = listed(sample_environment(tmp_path, config=config, logs=False))
+    said = [(one["check"], one["level"], one["text"]) for one in found]
+    assert ("llm", "warn", "no model is named: there is no chat") in said
+    assert any(check == "llm" and level == "warn" and "cannot be reached" in text for check, level, text in said)
+    assert any(check == "proxy.upstreams.here" and level == "ok" for check, level, _ in said)
+    assert any("$NO_SUCH_KEY" in text for check, level, text in said if level == "warn")

@@ -59,7 +59,10 @@ def forget(
 
 def _confirm(planned: Forgotten) -> None:
     if not sys.stdin.isatty():
-        raise UsageError("Nobody can be asked here.", hint="Give --yes to forget without asking, or --dry-run.")
+        raise UsageError(
+            "Standard input is no terminal, so that nobody can be asked. Nothing was forgotten.",
+            hint="Give --yes to forget without asking, or --dry-run.",
+        )
     typer.confirm(f"Forget {_counted(planned)} for good?", abort=True, err=True)
 
 

@@ -80,7 +80,7 @@ def shielded(reader: Reader) -> frozenset[int]:
 def _protected(reader: Reader, kept: frozenset[int]) -> ProtectedError:
     names = ", ".join(row.public_id for row in reader.session_rows(sorted(kept)[:3]).values())
     return ProtectedError(
-        f"{names} is kept: it is protected.",
+        f"Kept, and protected: {names}.",
         hint="`raw-rag keep --off` lets it go; `raw-rag forget --kept` forgets it at once.",
     )
 

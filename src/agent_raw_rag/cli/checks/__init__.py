@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from agent_raw_rag.cli.checks import agents, clock, daemon, derived, disk, home, models, sources, store, triggers
+from agent_raw_rag.cli.checks import (
+    agents,
+    clock,
+    daemon,
+    derived,
+    disk,
+    home,
+    models,
+    sources,
+    store,
+    triggers,
+    upstreams,
+)
 from agent_raw_rag.cli.checks.finding import LEVELS, Finding, Subject, guarded, mended
 
 __all__ = ["LEVELS", "Finding", "Subject", "examine", "mended"]
@@ -22,6 +34,7 @@ def examine(subject: Subject) -> list[Finding]:
         found += [*_home(subject), *opened, *_store(subject)]
     found += guarded("model", lambda: models.encoder(subject))
     found += guarded("reranker", lambda: models.reranker(subject))
+    found += guarded("upstreams", lambda: upstreams.servers(subject))
     found += guarded("sources", lambda: sources.every(subject))
     found += guarded("connected", lambda: agents.connected(subject))
     return found
