@@ -4,6 +4,8 @@
 UV := sh .ci/uv
 RUN := $(UV) run --frozen
 
+ASSETS := src/agent_raw_rag/server/http/assets
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check fix docs bench audit web web-check clean
 
@@ -48,10 +50,10 @@ audit:  ## Build wheel and sdist and look for private data in them
 web:  ## Build the page from web/ into the package (needs Node.js >= 20 and npm; users need neither)
 	cd web && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build
 
-web-check:  ## The page's types, and whether what is built from web/ is what is committed
+web-check:  ## The page's types, and whether what is built from web/ is what is in the package
+	rm -rf build/assets && mkdir -p build && cp -R $(ASSETS) build/assets
 	cd web && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent build
-	git diff --exit-code --stat -- src/agent_raw_rag/server/http/assets
-	@test -z "$$(git ls-files --others --exclude-standard -- src/agent_raw_rag/server/http/assets)" || { git status --short -- src/agent_raw_rag/server/http/assets; exit 1; }
+	diff -r -x __pycache__ build/assets $(ASSETS)
 
 clean:  ## Remove everything that was made here
 	rm -rf .venv .uv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache web/node_modules
