@@ -23,7 +23,10 @@ COMMANDS = [code for code in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILIN
 def test_the_examples_run_as_they_stand(tmp_path: Path) -> None:
     home = home_in(tmp_path)
     home.space("work")
-    given = {"RAW_RAG_TOKEN": home.token("script", space="work", scope="read,write,curate"), "PATH": "/usr/bin:/bin:/usr/local/bin"}
+    given = {
+        "RAW_RAG_TOKEN": home.token("script", space="work", scope="read,write,curate"),
+        "PATH": "/usr/bin:/bin:/usr/local/bin",
+    }
     store, search, by_metadata, put, get, delete, turn, journal = COMMANDS
     with serving(home) as served:
         given["RAW_RAG_URL"] = served.url
