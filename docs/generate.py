@@ -25,10 +25,10 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from agent_raw_rag.adapters.wiring import Wiring
 from agent_raw_rag.connect.hook import LIMIT_VARIABLE
+from agent_raw_rag.server.whole_objects import WholeObjects
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -234,16 +234,9 @@ def _listed(server: Any) -> list[dict[str, Any]]:
     ]
     for tool in listed:
         tool["wholeOutput"] = slim(
-            TypeAdapter(models[tool["name"]]).json_schema(schema_generator=_WholeObjects, mode="serialization")
+            TypeAdapter(models[tool["name"]]).json_schema(schema_generator=WholeObjects, mode="serialization")
         )
     return listed
-
-
-class _WholeObjects(GenerateJsonSchema):
-    """Of a result object every key is always there, whether its field has a default or not."""
-
-    def field_is_required(self, field: Any, total: bool) -> bool:
-        return field["type"] == "dataclass-field" or super().field_is_required(field, total)
 
 
 def _tools(tools: list[dict[str, Any]]) -> Iterable[str]:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.servers.memory_http import Served, home_in, serving
+from tests.servers.memory_http import Served, home_in, unbroken
 
 pytestmark = pytest.mark.process
 BOUNDED = settings(
@@ -76,11 +76,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = home_in(tmp_path_factory.mktemp("fuzz"))
     home.configure("[mcp]\nraw_tools = true\ncuration = true\n")
     home.token("first")
-    with serving(home) as running:
+    with unbroken(home) as running:
         yield running
-        assert running.process.poll() is None
-        assert running.end() == 0
-        assert "Traceback" not in running.said[1], running.said[1]
 
 
 @pytest.fixture(scope="module")

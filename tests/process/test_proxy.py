@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 
 import pytest
 
 from agent_raw_rag.sanitize import RULES, plant
-from tests.process.proxying import CHAT, Proxied, asking, proxied
+from tests.process.proxying import CHAT, Proxied, asking
 from tests.servers.hostile import (
     DONE,
     END,
@@ -22,14 +21,6 @@ from tests.servers.hostile import (
 )
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
-    with proxied(
-        tmp_path_factory.mktemp("proxy"), 'key_variable = "STUB_KEY"\n', more={"STUB_KEY": "k" * 24}
-    ) as running:
-        yield running
 
 
 @pytest.mark.line("F1", "F2")

@@ -6,7 +6,6 @@ import gzip
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -33,14 +32,6 @@ from tests.servers.hostile import (
 from tests.servers.memory_http import home_in, serving
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
-    with proxied(
-        tmp_path_factory.mktemp("proxy"), 'key_variable = "STUB_KEY"\n', more={"STUB_KEY": "k" * 24}
-    ) as running:
-        yield running
 
 
 @pytest.mark.line("F8")

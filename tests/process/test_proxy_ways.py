@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
-from tests.process.proxying import CHAT, Proxied, asking, proxied
+from tests.process.proxying import CHAT, Proxied, asking
 from tests.process.watching import wait_for
 from tests.servers.hostile import (
     END,
@@ -19,14 +18,6 @@ from tests.servers.hostile import (
 )
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
-    with proxied(
-        tmp_path_factory.mktemp("proxy"), 'key_variable = "STUB_KEY"\n', more={"STUB_KEY": "k" * 24}
-    ) as running:
-        yield running
 
 
 @pytest.mark.line("F12")

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from agent_raw_rag.server.http.rest import OPERATIONS
 from agent_raw_rag.server.http.rest.openapi import document
-from tests.servers.memory_http import Served, home_in, serving
+from tests.servers.memory_http import Served, home_in, unbroken
 
 pytestmark = pytest.mark.process
 DOCUMENT = document(OPERATIONS)
@@ -77,11 +77,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = home_in(tmp_path_factory.mktemp("rest-fuzz"))
     home.configure("")
     home.token("first")
-    with serving(home) as running:
+    with unbroken(home) as running:
         yield running
-        assert running.process.poll() is None
-        assert running.end() == 0
-        assert "Traceback" not in running.said[1], running.said[1]
 
 
 @pytest.fixture(scope="module")

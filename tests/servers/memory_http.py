@@ -75,6 +75,16 @@ def home_in(folder: Path) -> Home:
     return home
 
 
+@contextmanager
+def unbroken(home: Home) -> Iterator[Served]:
+    """``serving``, of a server that is to outlive whatever it is sent, end well, and say nothing of a bug."""
+    with serving(home) as running:
+        yield running
+        assert running.process.poll() is None
+        assert running.end() == 0
+        assert "Traceback" not in running.said[1], running.said[1]
+
+
 @dataclass
 class Served:
     """A server that runs."""

@@ -159,7 +159,7 @@ export interface Candidate {
   kind: string;
   status: string;
   evidence: string[];
-  trigger: string | null;
+  rule: string | null;
   confidence: number | null;
   created: string | null;
   reason: string | null;

@@ -51,7 +51,7 @@ class History(TypedDict):
 
 
 class Act(TypedDict):
-    """One act."""
+    """One act. `before` and `after` are hashes of what was changed, `chain` of this row and of all before it."""
 
     id: int
     time: str

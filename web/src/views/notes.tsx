@@ -184,7 +184,7 @@ function OneCandidate({ candidate, pending, changed }: { candidate: Candidate; p
       <Facts
         of={[
           <Tag>{candidate.kind}</Tag>,
-          candidate.trigger && `found by ${candidate.trigger}`,
+          candidate.rule && `found by ${candidate.rule}`,
           candidate.confidence !== null && `confidence ${candidate.confidence}`,
           <Time of={candidate.created} />,
           candidate.reason && `because: ${candidate.reason}`,

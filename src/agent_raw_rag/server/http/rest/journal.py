@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 from typing_extensions import TypedDict
 
+from agent_raw_rag.server.curation_wire import Act
 from agent_raw_rag.server.http.rest.cursor import decode, encode
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation
 
@@ -24,27 +25,10 @@ class JournalQuery(Form):
     )
 
 
-class Entry(TypedDict):
-    """One act. `before` and `after` are hashes of what was changed, `chain` of this row and of all before it."""
-
-    id: int
-    time: str | None
-    action: str
-    actor: str
-    token: str | None
-    transport: str
-    source: str | None
-    target: str | None
-    before: str | None
-    after: str | None
-    detail: dict[str, JsonValue]
-    chain: str | None
-
-
 class JournalPage(TypedDict):
     """Acts, the last one first."""
 
-    entries: list[Entry]
+    entries: list[Act]
     next: str | None
 
 

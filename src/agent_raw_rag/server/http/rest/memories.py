@@ -15,6 +15,7 @@ from agent_raw_rag.memory.results import History, NoteItem
 from agent_raw_rag.memory.statements import KINDS, RULE
 from agent_raw_rag.memory.values import tags_of
 from agent_raw_rag.models import Capture
+from agent_raw_rag.server import memory_wire
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation
 from agent_raw_rag.server.http.scopes import CURATE
 from agent_raw_rag.store.notes import NoteRows
@@ -120,19 +121,11 @@ class UpdateForm(Form):
     note: str | None = Field(None, description="Why, in a few words.")
 
 
-class Updated(TypedDict):
+class Updated(memory_wire.Updated):
     """A note that replaced another."""
 
     id: str
     """Of the note that holds now; the same as ``new_node_id``."""
-    deprecated: bool
-    deprecated_atom_id: str
-    new_node_id: str
-    supersedes: str
-    source: str
-    kind: str
-    content: str
-    topic: str | None
 
 
 def update_memory(call: Call) -> Updated:

@@ -17,6 +17,7 @@ from agent_raw_rag.server.http.guard import Receive, Scope, Send
 from agent_raw_rag.server.http.refusals import SPACE_HEADERS, rendered
 from agent_raw_rag.server.http.rest.operation import Form, Operation, Reply
 from agent_raw_rag.server.http.routes import Route
+from agent_raw_rag.server.whole_objects import WholeObjects
 
 OPENAPI = Door("/openapi.json", ("GET", "HEAD"), needs_token=False, needs_space=False)
 _REFERENCES = "#/components/schemas/{model}"
@@ -155,7 +156,7 @@ def _json(about: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _schema(kind: type[Form] | Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:
     """The schema of a type; what it is made of goes into ``schemas``."""
-    found = TypeAdapter(kind).json_schema(mode=mode, ref_template=_REFERENCES)
+    found = TypeAdapter(kind).json_schema(mode=mode, ref_template=_REFERENCES, schema_generator=WholeObjects)
     _add(found.pop("$defs", {}), schemas)
     return found
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from agent_raw_rag.memory.results import CandidateItem, NoteItem
 from agent_raw_rag.runtime.reading import Behind, Reading
+from agent_raw_rag.server.curation_wire import Promoted, Rejected
 from agent_raw_rag.server.http.rest.cursor import decode, encode
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation
 from agent_raw_rag.server.http.rest.page_filters import Name, Paged
@@ -47,88 +49,18 @@ class RejectAsked(Form):
     reason: Words
 
 
-class Note(TypedDict):
-    """A note."""
-
-    id: str
-    kind: str
-    statement: str
-    topic: str | None
-    source: str
-    author: str | None
-    importance: str
-    confidence: float
-    evidence: list[str]
-    candidate: str | None
-    status: str
-    supersedes: str | None
-    superseded_by: str | None
-    tags: list[str]
-    reason: str | None
-    created: str | None
-    changed: str | None
-    expires: str | None
-
-
 class NoteList(TypedDict):
     """Notes, the newest first."""
 
-    notes: list[Note]
+    notes: list[NoteItem]
     next: str | None
-
-
-class Candidate(TypedDict):
-    """A proposed statement with its quote and evidence, and what was decided."""
-
-    id: str
-    kind: str
-    statement: str
-    quote: str
-    evidence: list[str]
-    source: str
-    importance: str
-    confidence: float
-    rule: str | None
-    trigger: str | None
-    """The same as ``rule``: what found it."""
-    proposer: str
-    status: str
-    reason: str | None
-    note: str | None
-    created: str | None
-    decided: str | None
 
 
 class CandidateList(TypedDict):
     """Candidates, the newest first."""
 
-    candidates: list[Candidate]
+    candidates: list[CandidateItem]
     next: str | None
-
-
-class OnePromoted(TypedDict):
-    """What became of a candidate."""
-
-    candidate_id: str
-    node_id: str
-    merged: bool
-    superseded: str | None
-
-
-class Promoted(TypedDict):
-    """The note that was made."""
-
-    promoted: list[OnePromoted]
-    count: int
-    merged: bool
-
-
-class Rejected(TypedDict):
-    """It is hidden from the usual list, and kept."""
-
-    candidate_id: str
-    reason: str
-    status: str
 
 
 def notes(call: Call) -> dict[str, Any]:
@@ -146,8 +78,7 @@ def candidates(call: Call) -> dict[str, Any]:
     asked = call.asked(CandidatesAsked)
     statuses = {"all": STATUSES, "undecided": UNDECIDED}.get(asked.status, (asked.status,))
     items, following = Reading(call.runtime).candidates(statuses, asked.limit, _behind(asked))
-    listed = [{**item.as_json(), "trigger": item.rule} for item in items]
-    return {"candidates": listed, "next": _next(following, asked)}
+    return {"candidates": [item.as_json() for item in items], "next": _next(following, asked)}
 
 
 def candidate_promote(call: Call) -> dict[str, Any]:

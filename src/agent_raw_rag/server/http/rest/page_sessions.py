@@ -9,6 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from agent_raw_rag.runtime.reading import Reading
+from agent_raw_rag.search.browse import SessionItem
 from agent_raw_rag.server.http.rest.cursor import decode, encode
 from agent_raw_rag.server.http.rest.operation import Call, Form, Operation, Reply
 from agent_raw_rag.server.http.rest.page_export import FORMS, file_name
@@ -36,32 +37,10 @@ class ExportAsked(Form):
     form: Literal["md", "html", "json"] = Field("md", description="Markdown, a page that needs nothing else, or JSON.")
 
 
-class Session(TypedDict):
-    """A session. `parent` is the one it belongs to or was forked from."""
-
-    session: str
-    agent: str
-    project: str | None
-    cwd: str | None
-    parent: str | None
-    parent_kind: str | None
-    branch: str | None
-    title: str | None
-    version: str | None
-    started: str | None
-    last: str | None
-    turns: int
-    source: str | None
-    source_gone: bool
-    resume: str | None
-    kept: bool
-    """No forgetting by filters takes it."""
-
-
 class Sessions(TypedDict):
     """Sessions, the one last spoken in first."""
 
-    sessions: list[Session]
+    sessions: list[SessionItem]
     next: str | None
 
 
@@ -84,7 +63,7 @@ class Turn(TypedDict):
 class Turns(TypedDict):
     """Some turns of a session, in their order."""
 
-    session: Session
+    session: SessionItem
     turns: list[Turn]
     next: int | None
     """The number of the turn that the next page begins with."""
