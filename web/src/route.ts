@@ -1,6 +1,6 @@
 /** Addresses: all behind the `#`, so that no name of a session is ever sent to a server's log. */
 
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 
 export type Query = Record<string, string | number | null | undefined>;
 
@@ -34,14 +34,14 @@ export function instead(target: string): void {
 }
 
 export function useRoute(): Route {
-  const [route, set] = useState(() => parsed(location.hash));
+  const [hash, set] = useState(location.hash);
   useLayoutEffect(() => {
-    const changed = () => set(parsed(location.hash));
+    const changed = () => set(location.hash);
     addEventListener("hashchange", changed);
     changed(); // it may have changed since the first drawing, when nobody listened
     return () => removeEventListener("hashchange", changed);
   }, []);
-  return route;
+  return useMemo(() => parsed(hash), [hash]);
 }
 
 function decoded(text: string): string {
