@@ -4,7 +4,7 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/views.css";
 import { render } from "preact";
-import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, held, Refusal } from "./api";
 import { missing, VIEWS } from "./access";
 import { useKeys } from "./keys";
@@ -43,7 +43,7 @@ function App() {
     set(await who());
     enter(false);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (entering) void look();
     const locked = (event: Event) => {
       held.token = "";

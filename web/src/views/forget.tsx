@@ -1,6 +1,6 @@
 /** Forgetting: which sessions, what would go, and only then for good. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, asRefusal, set as only, type Refusal } from "../api";
 import { Facts, Field, Head, Nothing, Time, Trouble } from "../parts/basic";
 import { FilterFields, chosen, type Chosen } from "../parts/filters";
@@ -29,7 +29,8 @@ export function Forget({ query }: { query: URLSearchParams }) {
   const looking = useRef<AbortController | null>(null);
   const preview = seen?.key === key ? seen : null;
   // Other filters, from the form or from the way back in the history: what was seen is not what they mean.
-  useEffect(() => {
+  // Before anybody can press anything: a look of the new filters must not be taken for one of the old.
+  useLayoutEffect(() => {
     show(null);
     fail(null);
     return () => {

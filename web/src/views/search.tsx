@@ -18,7 +18,7 @@ export function Search({ query }: { query: URLSearchParams }) {
   const order = query.get("order") === "time" ? "time" : "";
   const [typed, type] = useState(q);
   const [said, tell] = useState("");
-  useEffect(() => type(q), [q]);
+  useLayoutEffect(() => type(q), [q]); // before anything can be typed into what is drawn
   const to = (next: string, kept: Chosen) => go(address("search", "", { q: next.trim(), ...kept, order }));
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
