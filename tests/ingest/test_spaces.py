@@ -241,11 +241,8 @@ ODD: Mapping[str, Vectors] = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_vectors_that_are_none_are_refused_and_nothing_is_stored(
-    name: str, store: Stored, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embed, "SLICE", 3)
-    done = embed_backlog(store.connection, store.home, lambda: Odd(ODD[name]))
+def test_vectors_that_are_none_are_refused_and_nothing_is_stored(name: str, store: Stored) -> None:
+    done = embed_backlog(store.connection, store.home, lambda: Odd(ODD[name]), slice_chunks=3)
     assert done.encoded == 0
     assert done.problem is not None
     assert "othing was stored" in done.problem or "configure" in done.problem

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from agent_raw_rag.server.http.patience import OnceASecond, Timed
+from agent_raw_rag.server.http.patience import Timed
+from agent_raw_rag.server.http.quiet import OnceASecond
 
 
 class Short(Timed):

@@ -199,11 +199,7 @@ class _Answer:
         """Answer with a refusal; what has begun cannot be taken back, and ends."""
         if self._begun:
             return
-        body = refusals.rendered(refused.body)
-        headers = {"content-type": "application/json", "content-length": str(len(body)), **refused.headers}
-        encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-        await self({"type": "http.response.start", "status": refused.status, "headers": encoded})
-        await self({"type": "http.response.body", "body": body})
+        await refusals.answer(self, refused)
 
 
 def _is_json(headers: dict[str, list[str]]) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -42,19 +40,3 @@ class Timed(H11Protocol):
         if self._late is not None:
             self._late.cancel()
             self._late = None
-
-
-class OnceASecond(logging.Filter):
-    """Lets a place of the code say something once a second: without descriptors asyncio says the same five hundred times."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._said: dict[tuple[str, int], float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is written."""
-        place, now = (record.pathname, record.lineno), time.monotonic()
-        if now - self._said.get(place, -1.0) < 1.0:
-            return False
-        self._said[place] = now
-        return True

@@ -6,10 +6,10 @@ Their messages quote requests: host names, arguments, bodies that do not validat
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 
 from agent_raw_rag.log import NAME
-from agent_raw_rag.server.http.patience import OnceASecond
 
 
 class Quiet(logging.Handler):
@@ -22,6 +22,22 @@ class Quiet(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         said = f"{record.name}, line {record.lineno} ({record.funcName})"
         logging.getLogger(NAME).log(record.levelno, "%s%s", said, f": {frames(error)}" if error else "")
+
+
+class OnceASecond(logging.Filter):
+    """Lets a place of the code say something once a second: without descriptors asyncio says the same five hundred times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[tuple[str, int], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is written."""
+        place, now = (record.pathname, record.lineno), time.monotonic()
+        if now - self._said.get(place, -1.0) < 1.0:
+            return False
+        self._said[place] = now
+        return True
 
 
 def frames(error: BaseException) -> str:

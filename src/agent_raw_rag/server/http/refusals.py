@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
 from agent_raw_rag.errors import (
@@ -130,15 +130,27 @@ def unavailable() -> Refused:
     return Refused(503, "store", "The store cannot be read now.", "The server's log says why.")
 
 
+_KINDS = {
+    "unauthorized": "authentication_error", "forbidden": "permission_error", "not_found": "invalid_request_error",
+    "upstream": "upstream_error", "timeout": "upstream_error", "not_configured": "upstream_error",
+}  # fmt: skip
+"""Code -> what the servers of models call it; the others are ``api_error``."""
+
+
 def as_provider(refused: Refused) -> Refused:
     """As the clients of model servers read refusals: OpenAI's look for ``error.message``, Anthropic's for ``type`` as well."""
-    body = refused.body
-    kind = {401: "authentication_error", 403: "permission_error", 404: "not_found_error"}.get(
-        refused.status, "api_error"
-    )
-    message = f"{body['message']} {body['hint']}".rstrip()
-    refused.body = {"type": "error", "error": {"type": kind, "code": body["code"], "message": message}}
+    code, message = refused.body["code"], f"{refused.body['message']} {refused.body['hint']}".rstrip()
+    refused.body = {"type": "error", "error": {"type": _KINDS.get(code, "api_error"), "code": code, "message": message}}
     return refused
+
+
+async def answer(send: Callable[[MutableMapping[str, Any]], Awaitable[None]], refused: Refused) -> None:
+    """Send a refusal."""
+    body = rendered(refused.body)
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **refused.headers}
+    encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": refused.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})
 
 
 def rendered(body: Any) -> bytes:

@@ -19,11 +19,11 @@ from agent_raw_rag.gateway.handing import Answer, Connections, Handed
 from agent_raw_rag.gateway.shapes import Asked
 from agent_raw_rag.gateway.upstream import chosen
 from agent_raw_rag.log import NAME
+from agent_raw_rag.server.http import refusals
 from agent_raw_rag.server.http.guard import Receive, Scope, Send
 from agent_raw_rag.server.http.leaving import until_left
 from agent_raw_rag.server.http.proxy.captor import Captor, now
 from agent_raw_rag.server.http.proxy.overheard import TOO_MANY, Overheard
-from agent_raw_rag.server.http.proxy.said import say, worded
 from agent_raw_rag.server.http.routes import Ground
 from agent_raw_rag.server.http.visit import headers_of, shown_secret, visit_of
 
@@ -83,7 +83,7 @@ class Relay:
                 one.missing = TOO_MANY
             await self._exchange(to, _handed(scope, headers, body), one, send, spoken=spoken)
         except RawRagError as error:
-            await say(send, form, error)
+            await refusals.answer(send, refusals.as_provider(refusals.of_error(error)))
 
     def _overheard(
         self, scope: Scope, headers: dict[str, list[str]], form: Form, asked: Asked, *, wanted: bool
@@ -134,7 +134,7 @@ class Relay:
             _log.warning("proxy: %s", error.message)
             if not _is_stream(answer, one):
                 return  # what is not complete must not look so: the connection is cut
-            told = b"\n\n" + one.form.error_frame(worded(error))
+            told = b"\n\n" + one.form.error_frame(str(error))
             await send({"type": "http.response.body", "body": told})
             return
         one.whole = True
